@@ -1,0 +1,16 @@
+"""k-medoids clustering of anything, with the answer that PAM would give.
+
+Three floors, imports point down only::
+
+    faces        estimator.py  functional.py  demo.py                 what people touch; no arithmetic
+    algorithms   algorithms/   assignment.py  initialization.py       one file an algorithm
+    ground       distances/    engine/                                what a distance is; where blocks run
+    beside       validation.py (every check and message)  clustering.py (the result)
+"""
+
+from medoids._version import __version__
+from medoids.clustering import Clustering, TraceRecord
+from medoids.estimator import KMedoids
+from medoids.functional import k_medoids
+
+__all__ = ["Clustering", "KMedoids", "TraceRecord", "__version__", "k_medoids"]

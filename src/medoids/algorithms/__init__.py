@@ -1,0 +1,31 @@
+"""The algorithms, one file each, named as in the literature.
+
+An algorithm is a function from a `Problem` (points, weights, k, and the means to work) to a `Solution` (medoids, and
+whether it ended by its own rule). The middle floor: imports ``distances`` and ``engine``, never the faces above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from medoids.algorithms.alternate import alternate
+from medoids.algorithms.clara import clara
+from medoids.algorithms.clarans import clarans
+from medoids.algorithms.fasterpam import fasterpam
+from medoids.algorithms.fastpam import fastpam
+from medoids.algorithms.fastpam1 import fastpam1
+from medoids.algorithms.pam import pam
+from medoids.algorithms.problem import Problem, Solution
+
+__all__ = ["ALGORITHMS", "NEEDS_MATRIX", "Problem", "Solution"]
+
+ALGORITHMS: dict[str, Callable[[Problem], Solution]] = {
+    "pam": pam,
+    "fastpam1": fastpam1,
+    "fastpam": fastpam,
+    "fasterpam": fasterpam,
+    "alternate": alternate,
+    "clara": clara,
+    "clarans": clarans,
+}
+NEEDS_MATRIX = frozenset({"pam", "fastpam1", "fastpam", "fasterpam", "alternate"})

@@ -1,0 +1,64 @@
+"""Alternating k-medoids: assign points, then take the best medoid of each cluster; as k-means does.
+
+Park and Jun 2009. Fast and often much worse than PAM: a medoid never leaves its own cluster.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.algorithms.local_search import start
+from medoids.algorithms.matrix import Matrix
+from medoids.algorithms.problem import Problem, Solution
+from medoids.assignment import TOLERANCE, Assignment, lowest
+
+__all__ = ["alternate"]
+
+
+def alternate(problem: Problem) -> Solution:
+    matrix, _, assignment = start(problem)
+    n_swaps, improved = 0, True
+    while improved:
+        labels, improved = assignment.labels(), False
+        for slot in range(problem.k):
+            if problem.stopped:
+                return Solution(assignment, n_swaps, converged=False)
+            cluster = np.flatnonzero(labels == slot)
+            best = _best_medoid(problem, matrix, assignment, slot, cluster)
+            if best is None:
+                continue
+            if n_swaps == problem.max_iter:
+                return Solution(assignment, n_swaps, converged=False)
+            out, i = assignment.medoids[slot], best
+            assignment.swap(slot, i, matrix.row(i))
+            labels = assignment.labels()  # at once: with stale labels a later change could raise the loss
+            problem.record("swap", assignment, i, out, references=len(cluster), candidates=len(cluster))
+            n_swaps, improved = n_swaps + 1, True
+    return Solution(assignment, n_swaps, converged=True)
+
+
+def _best_medoid(
+    problem: Problem,
+    matrix: Matrix,
+    assignment: Assignment,
+    slot: int,
+    cluster: npt.NDArray[np.intp],
+) -> int | None:
+    """Return the member with the lowest sum of distances within the cluster, if it is lower than the medoid's."""
+    weights = problem.weights[cluster]
+    members = cluster[(weights > 0) & ~np.isin(cluster, assignment.medoids)]
+    if len(members) == 0:
+        return None
+    now = float(assignment.table[slot, cluster] @ weights)
+    limit = now - TOLERANCE * abs(now)
+    losses = np.concatenate(
+        [matrix.values[np.ix_(lot, cluster)] @ weights for lot in np.array_split(members, 1 + len(members) // 256)]
+    ).astype(np.float64)
+    if not matrix.exact:
+        near = losses <= min(losses.min(), limit) + matrix.margin * abs(limit)
+        losses[~near] = np.inf
+        for finalist in np.flatnonzero(near).tolist():
+            losses[finalist] = matrix.row(int(members[finalist]))[cluster] @ weights
+    _, at = lowest(losses[None])
+    return int(members[at]) if losses[at] < limit else None

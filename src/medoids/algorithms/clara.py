@@ -1,0 +1,61 @@
+"""CLARA: PAM on small samples, the best of which for all points is kept (Kaufman and Rousseeuw 1990).
+
+Linear in n and no n x n matrix. Each later sample contains the best medoids so far.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.algorithms.fastpam1 import fastpam1
+from medoids.algorithms.problem import Problem, Solution
+from medoids.assignment import TOLERANCE, Assignment
+
+__all__ = ["clara", "draw"]
+
+# Kaufman and Rousseeuw's own figures.
+_SAMPLES = 5
+
+
+def draw(problem: Problem, keep: list[int]) -> npt.NDArray[np.intp]:
+    """Return 40 + 2k rows, those in ``keep`` among them, in order."""
+    free = np.setdiff1d(problem.candidates, keep)
+    size = min(40 + 2 * problem.k - len(keep), len(free))
+    return np.sort(np.concatenate([keep, problem.random.choice(free, size, replace=False)]).astype(np.intp))
+
+
+def clara(problem: Problem) -> Solution:
+    best: Assignment | None = None
+    n_swaps, converged = 0, True
+    given = problem.init if not isinstance(problem.init, str) else None
+    for turn in range(_SAMPLES):
+        if problem.stopped:
+            converged = False
+            break
+        keep = best.medoids if best is not None else [] if given is None else given.tolist()
+        sample = draw(problem, keep)
+        # The first sample starts as asked, the later ones from BUILD: the medoids that they keep are only a fallback.
+        init = np.searchsorted(sample, given) if given is not None and turn == 0 else problem.init
+        part = replace(
+            problem,
+            distance=problem.distance.take(sample),
+            weights=problem.weights[sample],
+            init="build" if given is not None and turn > 0 else init,
+            callback=None,
+            trace=[],
+        )
+        found = fastpam1(part)
+        converged &= found.converged
+        medoids = sample[found.assignment.medoids]
+        assignment = problem.assign(medoids)
+        if best is None or assignment.loss < best.loss - TOLERANCE * abs(best.loss):
+            best = assignment
+            n_swaps += found.n_swaps
+            problem.record(
+                "swap" if turn else "build", best, None, None, references=len(sample), candidates=len(sample)
+            )
+    assert best is not None
+    return Solution(best, n_swaps, converged)

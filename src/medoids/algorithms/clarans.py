@@ -1,0 +1,84 @@
+"""CLARANS: random swaps, taken when they help (Ng and Han 2002). No n x n matrix.
+
+A local search ends after ``max(250, 1.25% of k (n - k))`` tries in a row that do not help; the better of two is kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.algorithms.clara import draw
+from medoids.algorithms.fastpam1 import fastpam1
+from medoids.algorithms.problem import Problem, Solution
+from medoids.assignment import TOLERANCE, Assignment
+from medoids.initialization import RANDOM_INITS
+
+__all__ = ["clarans"]
+
+# Ng and Han's own figures.
+_SEARCHES = 2
+_LEAST_TRIES = 250
+_SHARE = 0.0125
+
+
+def clarans(problem: Problem) -> Solution:
+    best: Assignment | None = None
+    n_swaps, converged = 0, True
+    for _ in range(_SEARCHES):
+        if best is not None and (problem.stopped or not isinstance(problem.init, str)):
+            break
+        assignment, made, ended = _search(problem, best)
+        n_swaps, converged = n_swaps + made, converged and ended
+        if best is None or assignment.loss < best.loss - TOLERANCE * abs(best.loss):
+            best = assignment
+    assert best is not None
+    return Solution(best, n_swaps, converged)
+
+
+def _start(problem: Problem) -> npt.NDArray[np.intp]:
+    if not isinstance(problem.init, str):
+        return problem.init
+    if problem.init != "build":
+        with problem.distance.tally.phase("build"):
+            return RANDOM_INITS[problem.init](problem)
+    # BUILD on all points would cost what CLARANS is there to avoid: n^2 distances. As CLARA does, on a sample.
+    sample = draw(problem, [])
+    part = replace(
+        problem,
+        distance=problem.distance.take(sample),
+        weights=problem.weights[sample],
+        max_iter=0,
+        callback=None,
+        trace=[],
+    )
+    return sample[fastpam1(part).assignment.medoids]
+
+
+def _search(problem: Problem, best: Assignment | None) -> tuple[Assignment, int, bool]:
+    """One local search; the trace and the kept state only ever show the best of all searches."""
+    assignment = problem.assign(_start(problem))
+    if best is None:
+        problem.record("build", assignment, None, None, references=problem.n, candidates=problem.k)
+    candidates = problem.candidates
+    limit = max(_LEAST_TRIES, int(_SHARE * problem.k * (len(candidates) - problem.k)))
+    tries = n_swaps = 0
+    while tries < limit and len(candidates) > problem.k:
+        if n_swaps == problem.max_iter or problem.stopped:
+            return assignment, n_swaps, False
+        i = int(problem.random.choice(candidates))
+        slot = int(problem.random.randint(problem.k))
+        if i in assignment.medoids:
+            continue
+        tries += 1
+        with problem.distance.tally.phase("swap"):
+            row = problem.distance.exact_block(np.array([i]), slice(0, problem.n))[0]
+        if assignment.swap_losses(row)[slot] < assignment.loss - TOLERANCE * abs(assignment.loss):
+            out = assignment.medoids[slot]
+            assignment.swap(slot, i, row)
+            n_swaps, tries = n_swaps + 1, 0
+            if best is None or assignment.loss < best.loss:
+                problem.record("swap", assignment, i, out, references=problem.n, candidates=1)
+    return assignment, n_swaps, True

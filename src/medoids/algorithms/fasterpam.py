@@ -1,0 +1,36 @@
+"""FasterPAM: candidates one after the other, and a swap as soon as one helps (Schubert and Rousseeuw 2021).
+
+Ends when a full round over all candidates finds nothing: no single swap lowers the loss.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from medoids.algorithms.local_search import accept, start
+from medoids.algorithms.problem import Problem, Solution
+from medoids.assignment import TOLERANCE
+
+__all__ = ["fasterpam"]
+
+
+def fasterpam(problem: Problem) -> Solution:
+    matrix, _, assignment = start(problem)
+    candidates = problem.candidates
+    n_swaps = since = at = 0
+    while since < len(candidates) and not problem.stopped:
+        i = int(candidates[at])
+        at, since = (at + 1) % len(candidates), since + 1
+        if i in assignment.medoids:
+            continue
+        limit = assignment.loss - TOLERANCE * abs(assignment.loss)
+        losses = assignment.swap_losses(matrix.values[i])
+        if not matrix.exact and losses.min() < limit + matrix.margin * abs(limit):
+            losses = assignment.swap_losses(matrix.row(i))
+        if losses.min() < limit:
+            if n_swaps == problem.max_iter:
+                return Solution(assignment, n_swaps, converged=False)
+            slot = int(np.argmin(losses))
+            accept(problem, matrix, assignment, slot, i, references=problem.n, candidates=1)
+            n_swaps, since = n_swaps + 1, 0
+    return Solution(assignment, n_swaps, converged=not problem.stopped)

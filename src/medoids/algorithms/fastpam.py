@@ -1,0 +1,34 @@
+"""FastPAM2: one search finds the best candidate for each medoid, and as many of these swaps are made as still help.
+
+Schubert and Rousseeuw 2019. Fewer searches than `fastpam1`, another path; it ends where no single swap helps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from medoids.algorithms.local_search import accept, start
+from medoids.algorithms.problem import Problem, Solution
+from medoids.assignment import TOLERANCE
+
+__all__ = ["fastpam"]
+
+
+def fastpam(problem: Problem) -> Solution:
+    matrix, sums, assignment = start(problem)
+    n_swaps = 0
+    while n_swaps < problem.max_iter and not problem.stopped:
+        references = sums.follow(assignment, swaps=True)
+        best = sums.best_swap(assignment)
+        if best is None:
+            return Solution(assignment, n_swaps, converged=True)
+        proposals = [(best[0], best[1]), *sums.best_per_slot(assignment, but=best[0])]
+        for slot, i in proposals:
+            if n_swaps == problem.max_iter or problem.stopped:
+                break
+            # The swaps before this one changed the state: look again at this one alone, exactly.
+            loss = assignment.swap_losses(matrix.row(i))[slot] if i not in assignment.medoids else np.inf
+            if loss < assignment.loss - TOLERANCE * abs(assignment.loss):
+                accept(problem, matrix, assignment, slot, i, references=references, candidates=len(proposals))
+                n_swaps += 1
+    return Solution(assignment, n_swaps, converged=False)

@@ -1,0 +1,30 @@
+"""What the algorithms on a full matrix share: the matrix, the start, and accepting a swap."""
+
+from __future__ import annotations
+
+from medoids.algorithms.carried import CarriedSums
+from medoids.algorithms.matrix import Matrix
+from medoids.algorithms.problem import Problem
+from medoids.assignment import TOLERANCE, Assignment
+from medoids.initialization import build, initialize
+
+__all__ = ["accept", "start"]
+
+
+def start(problem: Problem) -> tuple[Matrix, CarriedSums, Assignment]:
+    """Compute the matrix and the initial medoids."""
+    matrix = Matrix(problem)
+    sums = CarriedSums(matrix, problem.weights > 0, problem.k, problem.threads)
+    if isinstance(problem.init, str) and problem.init == "build":
+        return matrix, sums, build(problem, sums, matrix.row)
+    return matrix, sums, initialize(problem)
+
+
+def accept(
+    problem: Problem, matrix: Matrix, assignment: Assignment, slot: int, i: int, *, references: int, candidates: int
+) -> None:
+    """Make a swap whose exact loss is known to be lower, and record it."""
+    before, out = assignment.loss, assignment.medoids[slot]
+    assignment.swap(slot, i, matrix.row(i))
+    assert assignment.loss < before + TOLERANCE * abs(before), "a swap must lower the loss"
+    problem.record("swap", assignment, i, out, references=references, candidates=candidates)

@@ -1,0 +1,90 @@
+"""The full matrix, for the algorithms that need it: half of it is computed where it is symmetric."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.algorithms.problem import Problem
+from medoids.distances.precomputed import Precomputed
+from medoids.distances.protocol import Floats
+from medoids.engine.threads import spans
+
+__all__ = ["Matrix", "matrix_bytes"]
+
+# Nanoseconds of work in one chunk: Ctrl-C waits for a chunk.
+_CHUNK = 1.5e8
+# Share of the loss by which sums of float32 distances may mislead. Their errors are some 1e-6 each and mostly cancel
+# in a sum; candidates within this margin of the best are compared exactly.
+_MARGIN = 2e-6
+
+
+def matrix_bytes(problem: Problem) -> int:
+    """Memory that the matrix takes; none where it was given."""
+    if isinstance(problem.distance.inner, Precomputed):
+        return 0
+    return problem.n**2 * problem.distance.dtype.itemsize
+
+
+class Matrix:
+    """All distances of a problem.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n, n)
+        ``values[i, s]`` is d(i, s).
+    by_reference : ndarray of shape (n, n)
+        The same memory, as [s, i].
+    exact : bool
+        Whether the values are good enough to decide.
+    margin : float
+        Share of the loss that separates candidates surely.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        distance = problem.distance
+        self._problem = problem
+        self.exact = distance.exact
+        self.margin = 0.0 if self.exact else _MARGIN
+        with distance.tally.phase("matrix"):
+            if isinstance(distance.inner, Precomputed):
+                self.values: Floats = distance.inner.matrix
+                distance.tally.add(computed=self.values.size)
+            else:
+                self.values = self._compute(problem)
+        self.by_reference = self.values if distance.symmetric else self.values.T
+
+    def _compute(self, problem: Problem) -> Floats:
+        distance, n = problem.distance, problem.n
+        values = np.empty((n, n), dtype=distance.dtype)
+        if distance.threaded:
+            # Square tiles that stay in a core's cache while they are computed, finished and mirrored.
+            edge = int(np.clip(np.sqrt(_CHUNK / distance.cost), 16, 512))
+            tiles = [(a, b) for a in spans(n, edge) for b in spans(n, edge) if a.start <= b.start or not self._half()]
+        else:
+            # Row by row from the diagonal on: no call of a slow function is made twice.
+            tiles = [(a, slice(a.start if self._half() else 0, n)) for a in spans(n, 1)]
+
+        def fill(tile: tuple[slice, slice]) -> None:
+            rows, columns = tile
+            block = distance.block(rows, columns)
+            values[rows, columns] = block
+            if self._half():
+                values[columns, rows] = block.T
+
+        problem.threads.map(fill, tiles, threaded=distance.threaded)
+        return values
+
+    def _half(self) -> bool:
+        return self._problem.distance.symmetric
+
+    def row(self, i: int) -> npt.NDArray[np.float64]:
+        """Exact distances from i to all points; read from the matrix where it is exact."""
+        if self.exact:
+            return np.asarray(self.values[i], dtype=np.float64)
+        return self._problem.exact_row(i)
+
+    def exact_rows(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+        """Exact distances from several candidates to all points."""
+        with self._problem.distance.tally.phase("exact"):
+            return self._problem.distance.exact_block(rows, slice(0, self._problem.n))

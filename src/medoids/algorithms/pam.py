@@ -1,0 +1,65 @@
+"""PAM, the textbook: try every pair of a medoid and a candidate, make the best swap, repeat.
+
+Kaufman and Rousseeuw 1987. O(k n^2) a swap; here to be read and compared with, not to be used.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.algorithms.local_search import accept, start
+from medoids.algorithms.matrix import Matrix
+from medoids.algorithms.problem import Problem, Solution
+from medoids.assignment import TOLERANCE, Assignment, lowest
+from medoids.distances import Floats
+from medoids.engine.threads import spans
+
+__all__ = ["pam"]
+
+
+def pam(problem: Problem) -> Solution:
+    matrix, _, assignment = start(problem)
+    for n_swaps in range(problem.max_iter + 1):
+        if n_swaps == problem.max_iter or problem.stopped:
+            return Solution(assignment, n_swaps, converged=False)
+        best = _best_swap(problem, matrix, assignment)
+        if best is None:
+            return Solution(assignment, n_swaps, converged=True)
+        slot, i, compared = best
+        accept(problem, matrix, assignment, slot, i, references=problem.n, candidates=compared)
+    raise AssertionError("unreachable")
+
+
+def _best_swap(problem: Problem, matrix: Matrix, assignment: Assignment) -> tuple[int, int, int] | None:
+    """Eq. 5 of the paper: the loss of each swap, summed over all points."""
+    losses = np.full((problem.k, problem.n), np.inf)
+    weights = problem.weights
+    for slot in range(problem.k):
+        remaining = np.where(assignment.nearest == slot, assignment.d2, assignment.d1)
+        work = partial(_sum_rows, matrix.values, remaining, weights, losses[slot])
+        problem.threads.map(work, spans(problem.n, max(1, (1 << 20) // problem.n)))
+    losses[:, weights == 0] = np.inf
+    losses[:, assignment.medoids] = np.inf
+    limit = assignment.loss - TOLERANCE * abs(assignment.loss)
+    compared = 1
+    if not matrix.exact:
+        near = np.flatnonzero(losses.min(axis=0) <= min(losses.min(), limit) + matrix.margin * abs(limit))
+        compared = len(near)
+        losses[:] = np.inf
+        for finalist in near.tolist():
+            losses[:, finalist] = assignment.swap_losses(matrix.row(finalist))
+    slot, i = lowest(losses)
+    return (slot, i, compared) if losses[slot, i] < limit else None
+
+
+def _sum_rows(
+    values: Floats,  # IN  (n, n)
+    remaining: npt.NDArray[np.float64],  # IN  (n,)
+    weights: npt.NDArray[np.float64],  # IN  (n,)
+    losses: npt.NDArray[np.float64],  # OUT (n,)
+    rows: slice,
+) -> None:
+    losses[rows] = np.minimum(values[rows], remaining) @ weights

@@ -1,0 +1,118 @@
+"""What every algorithm is given, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.assignment import Assignment
+from medoids.clustering import TraceRecord
+from medoids.distances import Counted
+from medoids.engine.threads import Threads
+
+__all__ = ["Problem", "Solution"]
+
+
+@dataclass
+class Problem:
+    """Points, weights and k, with the means to solve it.
+
+    Attributes
+    ----------
+    distance : Counted
+    weights : ndarray of shape (n,)
+        A point of weight 0 is never a medoid.
+    k : int
+    init : str or ndarray
+    max_iter : int
+        Most swaps.
+    random : numpy.random.RandomState
+    threads : Threads
+    memory_limit : int
+        Bytes for stored distances.
+    callback : callable or None
+        Called with each trace record; returning True stops after the start is complete.
+    """
+
+    distance: Counted
+    weights: npt.NDArray[np.float64]
+    k: int
+    init: str | npt.NDArray[np.intp]
+    max_iter: int
+    random: np.random.RandomState
+    threads: Threads
+    memory_limit: int
+    callback: Callable[[TraceRecord], object] | None = None
+    started: float = field(default_factory=perf_counter)
+    trace: list[TraceRecord] = field(default_factory=list)
+    medoids: tuple[int, ...] = ()
+    stopped: bool = False
+
+    @property
+    def n(self) -> int:
+        return self.distance.n
+
+    @property
+    def candidates(self) -> npt.NDArray[np.intp]:
+        """Rows that may become medoids."""
+        return np.flatnonzero(self.weights > 0)
+
+    def exact_row(self, i: int) -> npt.NDArray[np.float64]:
+        """Distances from row i, as a medoid, to all points."""
+        with self.distance.tally.phase("assignment"):
+            row: npt.NDArray[np.float64] = self.distance.exact_block(np.array([i]), slice(0, self.n))[0]
+            return row
+
+    def assign(self, medoids: npt.ArrayLike) -> Assignment:
+        """Return the state with these medoids."""
+        assignment = Assignment(self.weights, self.k)
+        for i in np.asarray(medoids).tolist():
+            assignment.add(i, self.exact_row(i))
+        return assignment
+
+    def record(
+        self,
+        phase: str,
+        assignment: Assignment,
+        medoid_in: int | None,
+        medoid_out: int | None,
+        *,
+        references: int,
+        candidates: int,
+    ) -> None:
+        """Write a step into the trace and tell the callback."""
+        if not np.isfinite(assignment.loss):
+            s = int(np.argmin(np.isfinite(assignment.d1)))
+            raise ValueError(
+                f"the distance from row {assignment.medoids[assignment.nearest[s]]} to row {s} of X is "
+                f"{assignment.d1[s]}; rescale X, or use a metric that is finite on it"
+            )
+        step = TraceRecord(
+            phase,
+            medoid_in,
+            medoid_out,
+            assignment.loss,
+            self.distance.tally.computed,
+            perf_counter() - self.started,
+            references,
+            candidates,
+        )
+        self.trace.append(step)
+        if len(assignment.medoids) == self.k:
+            # Kept apart from the assignment, which an interrupt may catch in the middle of an update.
+            self.medoids = tuple(assignment.medoids)
+        if self.callback is not None and self.callback(step) is True:
+            self.stopped = True
+
+
+@dataclass
+class Solution:
+    """The final state, the swaps that led to it, and whether the algorithm ended by its own rule."""
+
+    assignment: Assignment
+    n_swaps: int
+    converged: bool

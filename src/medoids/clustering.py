@@ -1,0 +1,87 @@
+"""The result of a fit, and the trace that the estimator, the progress bar and the report read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.distances import Count
+
+__all__ = ["Clustering", "TraceRecord"]
+
+
+@dataclass(frozen=True)
+class TraceRecord:
+    """One step of a fit.
+
+    Attributes
+    ----------
+    phase : str
+        "build" or "swap".
+    medoid_in, medoid_out : int or None
+        Row numbers; ``medoid_out`` is None where a medoid was added.
+    loss : float
+        Sum of weighted distances after the step, exact.
+    n_evaluations : int
+        Distances computed so far.
+    seconds : float
+        Since the fit began.
+    references : int
+        Points that the decision looked at.
+    candidates : int
+        Candidates that were still in question when the decision was made.
+    """
+
+    phase: str
+    medoid_in: int | None
+    medoid_out: int | None
+    loss: float
+    n_evaluations: int
+    seconds: float
+    references: int
+    candidates: int
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """What `k_medoids` found.
+
+    Attributes
+    ----------
+    medoid_indices : ndarray of shape (k,)
+        Rows of X that are the medoids.
+    labels : ndarray of shape (n,)
+        For each row the position of its medoid in ``medoid_indices``.
+    distances : ndarray of shape (n,)
+        From each row to its medoid.
+    inertia : float
+        Weighted sum of ``distances``.
+    loss : float
+        ``inertia`` over the sum of the weights: the mean distance.
+    n_swaps : int
+        Swaps made after the start.
+    converged : bool
+        Whether the algorithm ended by its own rule, not by ``max_iter`` or a callback.
+    algorithm, reason : str
+        What ran, and why ``"auto"`` took it.
+    n_evaluations : int
+        Distances computed, or read from a given matrix.
+    counts : dict
+        For each phase the distances requested, computed and found in a cache.
+    trace : list of TraceRecord
+    """
+
+    medoid_indices: npt.NDArray[np.intp]
+    labels: npt.NDArray[np.intp]
+    distances: npt.NDArray[np.float64]
+    inertia: float
+    loss: float
+    n_swaps: int
+    converged: bool
+    algorithm: str
+    reason: str
+    n_evaluations: int
+    counts: dict[str, Count] = field(repr=False)
+    trace: list[TraceRecord] = field(repr=False)

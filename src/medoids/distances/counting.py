@@ -1,0 +1,78 @@
+"""Counts of distances, kept per phase and per block, never per pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.distances.protocol import Dissimilarity, Floats, Index
+
+__all__ = ["Count", "Counted", "Tally"]
+
+
+@dataclass
+class Count:
+    """Distances of one phase: asked for, computed (or read from a given matrix), and found in a cache."""
+
+    requested: int = 0
+    computed: int = 0
+    cached: int = 0
+
+
+class Tally:
+    """Counts per phase; the current phase is set by whoever runs the algorithm."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, Count] = {}
+        self._phase = "exact"
+        self._lock = Lock()
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        before, self._phase = self._phase, name
+        try:
+            yield
+        finally:
+            self._phase = before
+
+    def add(self, *, computed: int = 0, cached: int = 0) -> None:
+        with self._lock:
+            count = self.counts.setdefault(self._phase, Count())
+            count.requested += computed + cached
+            count.computed += computed
+            count.cached += cached
+
+    @property
+    def computed(self) -> int:
+        return sum(count.computed for count in self.counts.values())
+
+
+class Counted(Dissimilarity):
+    """A dissimilarity that reports the size of every block that it computes."""
+
+    def __init__(self, inner: Dissimilarity, tally: Tally) -> None:
+        self.inner, self.tally = inner, tally
+        self.n, self.dtype, self.exact = inner.n, inner.dtype, inner.exact
+        self.symmetric, self.cost, self.threaded = inner.symmetric, inner.cost, inner.threaded
+
+    def block(self, rows: Index, columns: Index) -> Floats:
+        out = self.inner.block(rows, columns)
+        self.tally.add(computed=out.size)
+        return out
+
+    def exact_block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
+        out = self.inner.exact_block(rows, columns)
+        self.tally.add(computed=out.size)
+        return out
+
+    def take(self, rows: Index) -> Counted:
+        return Counted(self.inner.take(rows), self.tally)
+
+    def cross(self, queries: Any) -> npt.NDArray[np.float64]:
+        return self.inner.cross(queries)

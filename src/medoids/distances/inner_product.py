@@ -1,0 +1,176 @@
+"""Distances that are inner products in disguise: euclidean, sqeuclidean, cosine, correlation.
+
+With W the centred rows (euclidean) or the rows scaled to length 1 (cosine; correlation first subtracts each row's own
+mean), every one of them is a function of
+
+    |w_i - w_j|^2 = |w_i|^2 + |w_j|^2 - 2 <w_i, w_j>
+
+whose last term is one matrix product. The difference cancels for near pairs, so those are summed directly from the
+original rows in float64: in float32 where the result is below 0.02 of its terms, in float64 below 1e-5.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.distances.protocol import Dissimilarity, Floats, Index
+
+__all__ = ["InnerProduct"]
+
+Float64s = npt.NDArray[np.float64]
+
+_NEAR = {np.dtype(np.float32): 0.02, np.dtype(np.float64): 1e-5}
+# What is done to the squared distance: its square root, nothing, or half of it.
+_POWER = {"euclidean": 1, "sqeuclidean": 2, "cosine": 0, "correlation": 0}
+# Up to so many rows, summing directly is cheaper than preparing all of X in float64 for a matrix product.
+_FEW = 16
+
+
+class InnerProduct(Dissimilarity):
+    """Vectors under one of the four metrics.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        Kept as it is, for exact distances.
+    metric : {"euclidean", "sqeuclidean", "cosine", "correlation"}
+    dtype : float32 or float64
+        Of the working copy and of `block`.
+    compiled : bool
+        Whether the passes over a block are compiled; small problems do without Numba's import.
+    """
+
+    symmetric = True
+    threaded = True
+
+    def __init__(self, X: Floats, metric: str, *, dtype: npt.DTypeLike, compiled: bool) -> None:
+        self.n = X.shape[0]
+        self.dtype = np.dtype(dtype)
+        self.exact = self.dtype == np.float64
+        self.cost = 1.0 + X.shape[1] / 50
+        self._X, self._metric, self._compiled = X, metric, compiled
+        self._angular = metric in ("cosine", "correlation")
+        self._fit()
+
+    def _fit(self) -> None:
+        X, n = self._X, self.n
+        self._shift, self._scale = np.zeros(n), np.ones(n)
+        if self._angular:
+            for span in _row_spans(X):
+                self._shift[span], self._scale[span] = self._angles(X[span])
+            self._centre: Float64s | float = 0.0
+        else:
+            # Centring loses nothing of a distance and much of the cancellation: 1e9 + N(0, 1) becomes N(0, 1).
+            self._centre = X.mean(axis=0, dtype=np.float64)
+        self._work = np.empty(X.shape, dtype=self.dtype)
+        self._squares = np.ones(n)
+        for span in _row_spans(X):
+            rows = self._prepare(X[span], self._shift[span], self._scale[span])
+            self._work[span] = rows
+            if not self._angular:
+                self._squares[span] = np.einsum("ij,ij->i", rows, rows)
+
+    def _angles(self, X: Floats) -> tuple[Float64s, Float64s]:
+        """Shift and scale that bring each row to length 1; a row of length 0 keeps it."""
+        shift = X.mean(axis=1, dtype=np.float64) if self._metric == "correlation" else np.zeros(len(X))
+        rows = X - shift[:, None]
+        # Scaled by the largest entry first, so that squares neither overflow nor vanish.
+        top = np.abs(rows).max(axis=1)
+        noise = 1e-13 * np.abs(shift)
+        flat = top <= noise
+        top = np.where(flat, 1.0, top)
+        norm = top * np.sqrt(np.einsum("ij,ij->i", rows / top[:, None], rows / top[:, None]))
+        return shift, np.where(flat, 0.0, 1 / np.where(flat, 1.0, norm))
+
+    def _prepare(self, X: Floats, shift: Float64s, scale: Float64s) -> Float64s:
+        if self._angular:
+            rows: Float64s = (X.astype(np.float64) - shift[:, None]) * scale[:, None]
+        else:
+            rows = X - self._centre
+        return rows
+
+    def block(self, rows: Index, columns: Index) -> Floats:
+        out = self._work[rows] @ self._work[columns].T
+        return self._finish(out, self._squares[rows], self._squares[columns], rows, columns)
+
+    def exact_block(self, rows: Index, columns: Index) -> Float64s:
+        if self.exact:
+            return self.block(rows, columns)
+        i, j = self._numbers(rows), self._numbers(columns)
+        out = np.empty((len(i), len(j)))
+        if self._compiled and len(i) <= _FEW:
+            from medoids.distances.kernels import direct_block
+
+            for span in _row_spans(self._X, len(j)):
+                power = _POWER[self._metric]
+                direct_block(self._X, i, j[span], self._shift, self._scale, power, out[:, span])
+            return out
+        W = self._prepare(self._X[i], self._shift[i], self._scale[i])
+        for span in _row_spans(self._X, len(j)):
+            k = j[span]
+            product = W @ self._prepare(self._X[k], self._shift[k], self._scale[k]).T
+            out[:, span] = self._finish(product, self._squares[i], self._squares[k], i, k)
+        return out
+
+    def _numbers(self, index: Index) -> npt.NDArray[np.intp]:
+        return np.arange(self.n)[index] if isinstance(index, slice) else index
+
+    def _finish(self, out: Floats, left: Float64s, right: Float64s, rows: Index, columns: Index) -> Floats:
+        near, power = _NEAR[out.dtype], _POWER[self._metric]
+        i, j = self._numbers(rows), self._numbers(columns)
+        if self._compiled:
+            from medoids.distances.kernels import finish_products
+
+            finish_products(out, left, right, self._X, i, j, self._shift, self._scale, near, power)
+            return out
+        size = left[:, None] + right
+        out *= -2
+        out += size
+        close = out < near * size
+        if close.any():
+            out[close] = 0
+            a, b = np.nonzero(close & (i[:, None] != j))
+            for span in _row_spans(self._X, len(a)):
+                out[a[span], b[span]] = self._direct(i[a[span]], j[b[span]])
+        if self._angular:
+            out[i[:, None] == j] = 0
+        return _apply_power(out, power)
+
+    def _direct(self, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]) -> Float64s:
+        """Squared distances of pairs of rows from the original data."""
+        X, shift, scale = self._X, self._shift, self._scale
+        if self._angular:
+            difference = self._prepare(X[i], shift[i], scale[i]) - self._prepare(X[j], shift[j], scale[j])
+        else:
+            difference = X[i].astype(np.float64) - X[j]
+        squares: Float64s = np.einsum("ij,ij->i", difference, difference)
+        return squares
+
+    def take(self, rows: Index) -> InnerProduct:
+        return InnerProduct(self._X[rows], self._metric, dtype=self.dtype, compiled=self._compiled)
+
+    def cross(self, queries: Floats) -> Float64s:
+        # One object over both, so that near pairs are summed directly here too; queries come in lots.
+        out = np.empty((self.n, len(queries)))
+        for span in _row_spans(queries):
+            both = InnerProduct(
+                np.concatenate([self._X, queries[span]]), self._metric, dtype=np.float64, compiled=self._compiled
+            )
+            out[:, span] = both.block(slice(0, self.n), slice(self.n, both.n))
+        return out
+
+
+def _row_spans(X: Floats, n: int | None = None) -> list[slice]:
+    """Lots of rows of about 8 MB in float64, so that temporaries stay small."""
+    n = len(X) if n is None else n
+    width = max(1, (1 << 20) // max(1, X.shape[1]))
+    return [slice(start, min(start + width, n)) for start in range(0, n, width)]
+
+
+def _apply_power(squares: Floats, power: int) -> Floats:
+    if power == 1:
+        return np.sqrt(squares, out=squares)
+    if power == 0:
+        squares *= 0.5
+    return squares

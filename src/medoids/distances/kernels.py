@@ -1,0 +1,182 @@
+"""Loops over pairs of rows: one factory, and a metric is what it does with one coordinate.
+
+A metric folds the coordinates of a pair into two running numbers (``step``) and makes a distance of them (``finish``).
+Most need only the first; the compiler drops what is not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from medoids.engine.compile import inline, kernel
+
+__all__ = ["ELEMENTWISE", "block_kernel", "callable_kernel", "direct_block", "finish_products"]
+
+Step = Callable[..., Any]
+
+
+@inline
+def _l1_step(u, v, x, y, p):  # type: ignore[no-untyped-def]
+    return u + abs(x - y), v
+
+
+@inline
+def _linf_step(u, v, x, y, p):  # type: ignore[no-untyped-def]
+    return max(u, abs(x - y)), v
+
+
+@inline
+def _lp_step(u, v, x, y, p):  # type: ignore[no-untyped-def]
+    return u + abs(x - y) ** p, v
+
+
+@inline
+def _lp_finish(u, v, m, p):  # type: ignore[no-untyped-def]
+    return u ** (1 / p)
+
+
+@inline
+def _canberra_step(u, v, x, y, p):  # type: ignore[no-untyped-def]
+    size = abs(x) + abs(y)
+    return u + (abs(x - y) / size if size > 0 else size), v
+
+
+@inline
+def _braycurtis_step(u, v, x, y, p):  # type: ignore[no-untyped-def]
+    return u + abs(x - y), v + abs(x + y)
+
+
+@inline
+def _braycurtis_finish(u, v, m, p):  # type: ignore[no-untyped-def]
+    # Two rows of zeros are alike; scipy leaves them undefined.
+    return u / v if u > 0 else u
+
+
+@inline
+def _hamming_step(u, v, x, y, p):  # type: ignore[no-untyped-def]
+    return u + (1 if x != y else 0), v
+
+
+@inline
+def _mean_finish(u, v, m, p):  # type: ignore[no-untyped-def]
+    return u / m
+
+
+@inline
+def _first(u, v, m, p):  # type: ignore[no-untyped-def]
+    return u
+
+
+# name -> (step, finish); p is the parameter of the metric, m the number of columns.
+ELEMENTWISE: dict[str, tuple[Step, Step]] = {
+    "manhattan": (_l1_step, _first),  # sum |x - y|
+    "chebyshev": (_linf_step, _first),  # max |x - y|
+    "minkowski": (_lp_step, _lp_finish),  # (sum |x - y|^p)^(1/p)
+    "canberra": (_canberra_step, _first),  # sum |x - y| / (|x| + |y|)
+    "braycurtis": (_braycurtis_step, _braycurtis_finish),  # sum |x - y| / sum |x + y|
+    "hamming": (_hamming_step, _mean_finish),  # mean [x != y]
+}
+
+
+def block_kernel(name: str) -> Callable[..., Any]:
+    """Make the loop that fills ``out[a, b] = d(X[rows[a]], Y[columns[b]])`` for a metric of `ELEMENTWISE`.
+
+    X and Y are working copies of X0 and Y0. Where the distance is below ``near`` of the two rows' norms, rounding to
+    the working copy may have taken its digits, and it is computed again from the originals.
+    """
+    step, finish = ELEMENTWISE[name]
+
+    @kernel(fast_sums=True)
+    def fill(X, rows, Y, columns, p, X0, Y0, norm_x, norm_y, near, out):  # type: ignore[no-untyped-def]
+        m = X.shape[1]
+        last = len(columns) - 1
+        zero = out.dtype.type(0)
+        for a in range(len(rows)):
+            x = X[rows[a]]
+            # Four pairs at a time share the loads of x. The last group repeats the last column instead of taking
+            # another loop, so that a value never depends on where in a block it is computed.
+            for b in range(0, last + 1, 4):
+                b1, b2, b3 = min(b + 1, last), min(b + 2, last), min(b + 3, last)
+                y0, y1, y2, y3 = Y[columns[b]], Y[columns[b1]], Y[columns[b2]], Y[columns[b3]]
+                u0 = u1 = u2 = u3 = v0 = v1 = v2 = v3 = zero
+                for f in range(m):
+                    xf = zero + x[f]  # zero: arithmetic of the result's type, whatever X holds
+                    u0, v0 = step(u0, v0, xf, zero + y0[f], p)
+                    u1, v1 = step(u1, v1, xf, zero + y1[f], p)
+                    u2, v2 = step(u2, v2, xf, zero + y2[f], p)
+                    u3, v3 = step(u3, v3, xf, zero + y3[f], p)
+                out[a, b] = finish(u0, v0, m, p)
+                out[a, b1] = finish(u1, v1, m, p)
+                out[a, b2] = finish(u2, v2, m, p)
+                out[a, b3] = finish(u3, v3, m, p)
+            if near > 0:
+                for b in range(last + 1):
+                    if out[a, b] < near * (norm_x[rows[a]] + norm_y[columns[b]]):
+                        x0, y = X0[rows[a]], Y0[columns[b]]
+                        u = v = 0.0
+                        for f in range(m):
+                            u, v = step(u, v, 0.0 + x0[f], 0.0 + y[f], p)
+                        out[a, b] = finish(u, v, m, p)
+
+    return fill
+
+
+def callable_kernel(function: Callable[..., Any], parameters: tuple[Any, ...]) -> Callable[..., Any]:
+    """Compile a Numba-jitted f(a, b, *parameters) into the loop over pairs."""
+
+    # Not cached on disk: a jitted function has a new identity in each process.
+    @kernel(cache=False)
+    def fill(X, rows, Y, columns, out):  # type: ignore[no-untyped-def]
+        for a in range(len(rows)):
+            for b in range(len(columns)):
+                out[a, b] = function(X[rows[a]], Y[columns[b]], *parameters)
+
+    return fill
+
+
+@inline
+def _square(X, i, j, shift, scale):  # type: ignore[no-untyped-def]
+    """|w_i - w_j|^2 with w = (x - shift) * scale, summed directly."""
+    total = 0.0
+    for f in range(X.shape[1]):
+        t = (X[i, f] - shift[i]) * scale[i] - (X[j, f] - shift[j]) * scale[j]
+        total += t * t
+    return total
+
+
+@inline
+def _power(square, power):  # type: ignore[no-untyped-def]
+    if power == 1:
+        return np.sqrt(square)
+    return 0.5 * square if power == 0 else square
+
+
+@kernel(fast_sums=True)
+def finish_products(out, square_rows, square_columns, X, rows, columns, shift, scale, near, power):  # type: ignore[no-untyped-def]
+    """Turn inner products into distances in place, as ``inner_product.py`` explains; near pairs are summed directly."""
+    for a in range(out.shape[0]):
+        i = rows[a]
+        for b in range(out.shape[1]):
+            size = square_rows[a] + square_columns[b]
+            d = size - 2.0 * out[a, b]
+            if i == columns[b]:
+                d = 0.0
+            elif d < near * size:
+                d = _square(X, i, columns[b], shift, scale)
+            out[a, b] = _power(d, power)
+
+
+@kernel(fast_sums=True)
+def direct_block(X, rows, columns, shift, scale, power, out):  # type: ignore[no-untyped-def]
+    """Fill ``out`` with distances summed directly: for a few rows, cheaper than preparing X for a matrix product."""
+    for b in range(len(columns)):
+        j = columns[b]
+        for a in range(len(rows)):
+            i = rows[a]
+            if power == 0 and i != j and (scale[i] == 0 or scale[j] == 0):
+                out[a, b] = 1.0  # a row of length 0 has no direction: as scikit-learn defines it
+            else:
+                out[a, b] = _power(_square(X, i, j, shift, scale), power)

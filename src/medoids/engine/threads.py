@@ -1,0 +1,87 @@
+"""Chunks of work over threads, so that the answer does not depend on how many there are.
+
+Chunk boundaries are chosen by the caller from the problem alone, and BLAS is held to one thread inside a chunk, so
+each chunk is the same arithmetic whoever runs it. A chunk should take well under a second: Ctrl-C waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import joblib
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["Threads", "spans"]
+
+Chunk = TypeVar("Chunk")
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    # Looking for the loaded BLAS libraries takes milliseconds, more than a small fit.
+    return ThreadpoolController()
+
+
+def spans(n: int, width: int) -> list[slice]:
+    """Cut ``range(n)`` into slices of at most ``width``.
+
+    >>> spans(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return [slice(start, min(start + width, n)) for start in range(0, n, width)]
+
+
+class Threads:
+    """A pool that lives as long as one fit.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Threads to use; None and -1 mean all cores.
+    """
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_jobs: int = joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs)
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Threads:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def map(self, work: Callable[[Chunk], Any], chunks: Iterable[Chunk], *, threaded: bool = True) -> None:
+        """Call ``work`` for each chunk; the first error, or Ctrl-C, cancels what has not started and is raised."""
+        chunks = list(chunks)
+        with _blas().limit(limits=1, user_api="blas"):
+            if not threaded or self.n_jobs == 1 or len(chunks) < 2:
+                for chunk in chunks:
+                    work(chunk)
+                return
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="medoids")
+            self._drain(work, iter(chunks))
+
+    def _drain(self, work: Callable[[Chunk], Any], chunks: Iterator[Chunk]) -> None:
+        # A short queue instead of submitting all: on an error only the running chunks have to be waited for.
+        assert self._pool is not None
+        running: set[Future[Any]] = set()
+        try:
+            for chunk in chunks:
+                running.add(self._pool.submit(work, chunk))
+                if len(running) >= 2 * self.n_jobs:
+                    done, running = wait(running, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        future.result()
+            for future in running:
+                future.result()
+        except BaseException:
+            for future in running:
+                future.cancel()
+            wait(running)
+            raise

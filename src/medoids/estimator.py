@@ -1,0 +1,187 @@
+"""`KMedoids`: the scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from medoids.clustering import TraceRecord
+from medoids.functional import Settings, fit
+from medoids.validation import check_data, check_weights
+
+__all__ = ["KMedoids"]
+
+
+class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """k-medoids clustering: centres are members of the data, and any dissimilarity will do.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of medoids, k.
+    metric : str or callable, default="euclidean"
+        "euclidean" ("l2"), "sqeuclidean", "cosine", "correlation", "manhattan" ("l1", "cityblock"), "chebyshev"
+        ("linf"), "minkowski", "canberra", "braycurtis", "hamming"; "precomputed" for a square matrix; or
+        ``f(a, b) -> float`` over rows of an array or over any objects, with a as the medoid. A Numba-jitted function
+        runs at native speed. The dissimilarity may be asymmetric, negative, or break the triangle inequality.
+    metric_params : dict, optional
+        Keywords of the metric, such as ``{"p": 3}``. ``{"symmetric": True}`` tells that a callable is symmetric, so
+        that half the calls are enough.
+    algorithm : str, default="auto"
+        "pam", "fastpam1" (PAM's answer, faster), "fastpam", "fasterpam", "alternate", which need the n x n matrix;
+        "clara", "clarans", which do not. "auto" gives PAM's answer.
+    init : str or array of row indices, default="build"
+        "build" (PAM's greedy start), "lab", "random", "k-medoids++", or the rows to start from. CLARANS, which never
+        looks at all pairs, takes "build" on a sample.
+    n_init : int, default=1
+        Starts, when ``init`` is random; the best is kept.
+    max_iter : int, default=300
+        Most swaps. Reaching it warns.
+    memory_limit : int or str, default="2GiB"
+        For stored distances.
+    callback : callable, optional
+        Called with each record of the trace; returning True stops the fit once it has k medoids.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int, optional
+        Threads; None means all cores. The result does not depend on it.
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    medoid_indices_ : ndarray of shape (k,)
+        Rows of X that are the medoids.
+    cluster_centers_ : ndarray of shape (k, p) or list
+        The medoids themselves. Not set for a precomputed matrix, which has none.
+    labels_ : ndarray of shape (n,)
+    inertia_ : float
+        Weighted sum of distances to the medoids.
+    n_iter_ : int
+        Swaps made.
+    n_evaluations_ : int
+        Distances computed, or read from a given matrix.
+    trace_ : list of TraceRecord
+        One record a step.
+    n_features_in_, feature_names_in_
+        As in scikit-learn, for arrays and frames.
+
+    See Also
+    --------
+    k_medoids : The same as a function, with more in its result.
+
+    Notes
+    -----
+    PAM (Kaufman and Rousseeuw 1987) starts greedily (BUILD) and then makes the best of all k (n - k) swaps until none
+    improves. "auto" follows exactly this path with n^2 / 2 distances, about ln k passes over them for BUILD, and 3/k
+    of a pass for each swap.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from medoids import KMedoids
+    >>> X = np.array([[1, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
+    >>> model = KMedoids(n_clusters=2).fit(X)
+    >>> model.labels_.tolist()
+    [0, 0, 0, 1, 1, 1]
+    >>> model.cluster_centers_.tolist()
+    [[1, 2], [10, 2]]
+    >>> model.predict([[0, 0], [12, 3]]).tolist()
+    [0, 1]
+    >>> model.inertia_
+    8.0
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        algorithm: str = "auto",
+        init: Any = "build",
+        n_init: int = 1,
+        max_iter: int = 300,
+        memory_limit: Any = "2GiB",
+        callback: Callable[[TraceRecord], object] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.metric_params = metric_params
+        self.algorithm = algorithm
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.callback = callback
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMedoids:
+        """Find the medoids.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p), square matrix, or sequence of n objects
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+            A point's weight multiplies its distance. A row of weight 0 is never a medoid and changes nothing.
+
+        Returns
+        -------
+        KMedoids
+        """
+        X = check_data(X, self.metric, self)
+        settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
+        clustering, self._medoids = fit(X, self.n_clusters, sample_weight, settings)
+        self.medoid_indices_ = clustering.medoid_indices
+        if self.metric != "precomputed":
+            rows = clustering.medoid_indices
+            self.cluster_centers_ = X[rows] if isinstance(X, np.ndarray) else [X[i] for i in rows]
+        self.labels_ = clustering.labels
+        self.inertia_ = clustering.inertia
+        self.n_iter_ = clustering.n_swaps
+        self.n_evaluations_ = clustering.n_evaluations
+        self.trace_ = clustering.trace
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[np.intp]:
+        """Return the nearest medoid's position for each row of new data; the lowest where several tie.
+
+        With a precomputed metric, X has a column for each training row: entry [q, i] is d(i, q).
+        """
+        labels: npt.NDArray[np.intp] = self._distances(X).argmin(axis=1)
+        return labels
+
+    def transform(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the distances from each medoid to new data, of shape (rows, k)."""
+        return self._distances(X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return minus the weighted sum of distances from new data to the nearest medoids."""
+        distances = self._distances(X).min(axis=1)
+        return -float(check_weights(sample_weight, len(distances)) @ distances)
+
+    def _distances(self, X: Any) -> npt.NDArray[np.float64]:
+        check_is_fitted(self)
+        X = check_data(X, self.metric, self, reset=False)
+        if self.metric == "precomputed":
+            X = X[:, self.medoid_indices_]
+        return self._medoids.cross(X).T
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.medoid_indices_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags

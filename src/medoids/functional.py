@@ -1,0 +1,221 @@
+"""`k_medoids`: the whole fit as one function."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from medoids.algorithms import ALGORITHMS, NEEDS_MATRIX, Problem, Solution
+from medoids.algorithms.matrix import matrix_bytes
+from medoids.assignment import TOLERANCE, Assignment
+from medoids.clustering import Clustering, TraceRecord
+from medoids.distances import Counted, Dissimilarity, Tally, dissimilarity
+from medoids.engine.threads import Threads
+from medoids.initialization import RANDOM_INITS
+from medoids.validation import (
+    check_algorithm,
+    check_choice,
+    check_count,
+    check_data,
+    check_init,
+    check_memory,
+    check_n_clusters,
+    check_weights,
+    parse_bytes,
+)
+
+__all__ = ["Settings", "fit", "k_medoids"]
+
+
+@dataclass
+class Settings:
+    """The keywords that the estimator and the function share; design and documentation are in `KMedoids`."""
+
+    metric: Any = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    algorithm: str = "auto"
+    init: Any = "build"
+    n_init: int = 1
+    max_iter: int = 300
+    memory_limit: Any = "2GiB"
+    callback: Callable[[TraceRecord], object] | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+
+def k_medoids(
+    X: Any,
+    n_clusters: int,
+    *,
+    sample_weight: Any = None,
+    on_interrupt: str = "raise",
+    metric: Any = "euclidean",
+    metric_params: dict[str, Any] | None = None,
+    algorithm: str = "auto",
+    init: Any = "build",
+    n_init: int = 1,
+    max_iter: int = 300,
+    memory_limit: Any = "2GiB",
+    callback: Callable[[TraceRecord], object] | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Clustering:
+    """Find k members of a data set so that the sum of distances from every point to its nearest one is smallest.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, p), square matrix, or sequence of n objects
+        Vectors, distances with ``metric="precomputed"``, or anything that a callable metric takes.
+    n_clusters : int
+    sample_weight : array-like of shape (n,), optional
+        A point's weight multiplies its distance. A row of weight 0 is never a medoid and changes nothing.
+    on_interrupt : {"raise", "return"}
+        What Ctrl-C does: raise KeyboardInterrupt, or return the best medoids so far (raising before there are any).
+    metric, metric_params, algorithm, init, n_init, max_iter, memory_limit, callback, random_state, n_jobs, verbose
+        As in `KMedoids`.
+
+    Returns
+    -------
+    Clustering
+
+    Examples
+    --------
+    >>> from medoids import k_medoids
+    >>> words = ["ape", "apes", "tape", "zebra", "zebras", "cobra"]
+    >>> def unlike(a, b):
+    ...     return len(set(a) ^ set(b))
+    >>> found = k_medoids(words, 2, metric=unlike)
+    >>> [words[i] for i in found.medoid_indices]
+    ['zebra', 'ape']
+    >>> found.labels.tolist(), found.inertia
+    ([1, 1, 1, 0, 0, 0], 6.0)
+    """
+    settings = Settings(
+        metric=metric,
+        metric_params=metric_params,
+        algorithm=algorithm,
+        init=init,
+        n_init=n_init,
+        max_iter=max_iter,
+        memory_limit=memory_limit,
+        callback=callback,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    check_choice("on_interrupt", on_interrupt, ["raise", "return"])
+    X = check_data(X, metric)
+    return fit(X, n_clusters, sample_weight, settings, on_interrupt=on_interrupt)[0]
+
+
+def fit(
+    X: Any, n_clusters: Any, sample_weight: Any, settings: Settings, *, on_interrupt: str = "raise"
+) -> tuple[Clustering, Dissimilarity]:
+    """Cluster data that `check_data` has passed; return also the distance among the medoids, for predict."""
+    algorithm = check_algorithm(settings.algorithm)
+    max_iter = check_count("max_iter", settings.max_iter, 0)
+    n_init = check_count("n_init", settings.n_init, 1)
+    memory_limit = parse_bytes(settings.memory_limit)
+    random = check_random_state(settings.random_state)
+    weights = check_weights(sample_weight, len(X))
+    k = check_n_clusters(n_clusters, len(X), int(np.count_nonzero(weights)))
+    init = check_init(settings.init, len(X), k, weights)
+    distance = dissimilarity(X, settings.metric, settings.metric_params)
+    with Threads(settings.n_jobs) as threads:
+        problem = Problem(
+            distance=Counted(distance, Tally()),
+            weights=weights,
+            k=k,
+            init=init,
+            max_iter=max_iter,
+            random=random,
+            threads=threads,
+            memory_limit=memory_limit,
+            callback=settings.callback,
+        )
+        algorithm, reason = _choose(algorithm, problem)
+        starts = n_init if isinstance(init, str) and init in RANDOM_INITS else 1
+        try:
+            solution = _best_of(problem, algorithm, starts)
+        except KeyboardInterrupt:
+            if on_interrupt == "raise" or not problem.medoids:
+                raise
+            solution = Solution(problem.assign(problem.medoids), len(problem.trace), converged=False)
+    _warn(solution, problem)
+    clustering = _result(solution, problem, algorithm, reason)
+    return clustering, distance.take(clustering.medoid_indices)
+
+
+def _choose(algorithm: str, problem: Problem) -> tuple[str, str]:
+    """Return the algorithm to run and why."""
+    need = matrix_bytes(problem)
+    if algorithm != "auto":
+        if algorithm in NEEDS_MATRIX:
+            check_memory(algorithm, problem.n, need, problem.memory_limit)
+        return algorithm, "asked for"
+    check_memory("auto", problem.n, need, problem.memory_limit)
+    size = f"{problem.n} x {problem.n} distance matrix ({need / 2**20:.3g} MiB)"
+    return "fastpam1", f"the {size} fits in memory_limit: PAM's own path, exact"
+
+
+def _best_of(problem: Problem, algorithm: str, starts: int) -> Solution:
+    best: Solution | None = None
+    for _ in range(starts):
+        solution = ALGORITHMS[algorithm](problem)
+        margin = TOLERANCE * abs(best.assignment.loss) if best else 0.0
+        if best is None or solution.assignment.loss < best.assignment.loss - margin:
+            best = solution
+        if problem.stopped:
+            break
+    assert best is not None
+    return best
+
+
+def _warn(solution: Solution, problem: Problem) -> None:
+    assignment = solution.assignment
+    if not solution.converged and not problem.stopped and solution.n_swaps >= problem.max_iter:
+        warnings.warn(
+            f"stopped after max_iter={problem.max_iter} swaps before no swap improves; raise max_iter to let it finish",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    between = assignment.table[:, assignment.medoids]
+    same = (between == 0) & (between.T == 0)
+    np.fill_diagonal(same, False)
+    if same.any():
+        distinct = problem.k - int(np.count_nonzero(np.triu(same).any(axis=0)))
+        warnings.warn(
+            f"number of distinct medoids ({distinct}) is smaller than n_clusters ({problem.k}): X has too few distinct "
+            "points, and some clusters hold only copies of another medoid; ask for fewer clusters",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def _result(solution: Solution, problem: Problem, algorithm: str, reason: str) -> Clustering:
+    assignment: Assignment = solution.assignment
+    medoids: npt.NDArray[np.intp] = np.array(assignment.medoids, dtype=np.intp)
+    tally = problem.distance.tally
+    return Clustering(
+        medoid_indices=medoids,
+        labels=assignment.labels(),
+        distances=assignment.d1.copy(),
+        inertia=assignment.loss,
+        loss=assignment.loss / float(problem.weights.sum()),
+        n_swaps=solution.n_swaps,
+        converged=solution.converged,
+        algorithm=algorithm,
+        reason=reason,
+        n_evaluations=tally.computed,
+        counts=tally.counts,
+        trace=problem.trace,
+    )

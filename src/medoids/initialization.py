@@ -1,0 +1,78 @@
+"""Where the search starts: BUILD, LAB, k-medoids++, random rows, or given ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.assignment import Assignment, lowest
+
+if TYPE_CHECKING:  # the algorithms import this module
+    from medoids.algorithms.carried import CarriedSums
+    from medoids.algorithms.problem import Problem
+
+__all__ = ["INITS", "RANDOM_INITS", "build", "initialize"]
+
+Rows = npt.NDArray[np.intp]
+
+
+def build(problem: Problem, sums: CarriedSums, row: Callable[[int], npt.NDArray[np.float64]]) -> Assignment:
+    """PAM's greedy start: each medoid is the row that lowers the loss most (Eq. 4 of the paper)."""
+    assignment = Assignment(problem.weights, problem.k)
+    while len(assignment.medoids) < problem.k:
+        references = sums.follow(assignment, swaps=False)
+        i, compared = sums.best_addition(assignment)
+        assignment.add(i, row(i))
+        problem.record("build", assignment, i, None, references=references, candidates=compared)
+    return assignment
+
+
+def _random(problem: Problem) -> Rows:
+    return problem.random.choice(problem.candidates, problem.k, replace=False)
+
+
+def _plus_plus(problem: Problem) -> Rows:
+    """Each medoid is drawn with a probability in proportion to weight times distance to the nearest one so far."""
+    assignment = Assignment(problem.weights, problem.k)
+    chance = problem.weights.copy()
+    while len(assignment.medoids) < problem.k:
+        chance[assignment.medoids] = 0
+        if not chance.any():  # only duplicates of medoids are left
+            chance = (problem.weights > 0).astype(float)
+            chance[assignment.medoids] = 0
+        i = int(problem.random.choice(problem.n, p=chance / chance.sum()))
+        assignment.add(i, problem.exact_row(i))
+        chance = problem.weights * np.maximum(assignment.d1, 0)
+    return np.array(assignment.medoids)
+
+
+def _lab(problem: Problem) -> Rows:
+    """Linear approximative BUILD (Schubert and Rousseeuw 2019): each choice among and for 10 + sqrt(n) drawn rows."""
+    assignment = Assignment(problem.weights, problem.k)
+    rows = problem.candidates
+    size = 10 + int(np.ceil(np.sqrt(len(rows))))
+    while len(assignment.medoids) < problem.k:
+        free = np.setdiff1d(rows, assignment.medoids)
+        drawn = np.sort(problem.random.choice(free, min(size, len(free)), replace=False))
+        with problem.distance.tally.phase("build"):
+            block = problem.distance.exact_block(drawn, drawn)
+        losses = np.minimum(block, assignment.d1[drawn]) @ problem.weights[drawn]
+        i = int(drawn[lowest(losses[None])[1]])
+        assignment.add(i, problem.exact_row(i))
+    return np.array(assignment.medoids)
+
+
+RANDOM_INITS: dict[str, Callable[[Problem], Rows]] = {"random": _random, "k-medoids++": _plus_plus, "lab": _lab}
+INITS = ("build", *RANDOM_INITS)
+
+
+def initialize(problem: Problem) -> Assignment:
+    """Return the state at any start but BUILD, with its one record in the trace."""
+    with problem.distance.tally.phase("build"):
+        rows = RANDOM_INITS[problem.init](problem) if isinstance(problem.init, str) else problem.init
+    assignment = problem.assign(rows)
+    problem.record("build", assignment, None, None, references=problem.n, candidates=problem.k)
+    return assignment
