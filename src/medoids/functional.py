@@ -95,9 +95,9 @@ def k_medoids(
     ...     return len(set(a) ^ set(b))
     >>> found = k_medoids(words, 2, metric=unlike)
     >>> [words[i] for i in found.medoid_indices]
-    ['zebra', 'ape']
+    ['ape', 'zebra']
     >>> found.labels.tolist(), found.inertia
-    ([1, 1, 1, 0, 0, 0], 6.0)
+    ([0, 0, 0, 1, 1, 1], 7.0)
     """
     settings = Settings(
         metric=metric,
