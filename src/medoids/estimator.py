@@ -34,8 +34,9 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         Keywords of the metric, such as ``{"p": 3}``. ``{"symmetric": True}`` tells that a callable is symmetric, so
         that half the calls are enough.
     algorithm : str, default="auto"
-        "pam", "fastpam1" (PAM's answer, faster), "fastpam", "fasterpam", "alternate", which need the n x n matrix;
-        "clara", "clarans", which do not. "auto" gives PAM's answer.
+        "banditpam++", "banditpam", "banditpam+va", "banditpam+pic" (the paper's: PAM's answer from sampled distances
+        with high probability), "clara", "clarans", which need no n x n matrix; "pam", "fastpam1" (PAM's answer,
+        faster), "fastpam", "fasterpam", "alternate", which do. "auto" gives PAM's answer.
     init : str or array of row indices, default="build"
         "build" (PAM's greedy start), "lab", "random", "k-medoids++", or the rows to start from. CLARANS, which never
         looks at all pairs, takes "build" on a sample.
@@ -43,6 +44,11 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         Starts, when ``init`` is random; the best is kept.
     max_iter : int, default=300
         Most swaps. Reaching it warns.
+    delta : float, optional
+        Sets the width of the sampling algorithms' bounds, w = sqrt(log(1/delta)); None takes the algorithm's own:
+        1/(k n^3) for the BanditPAM family.
+    cache_width : int, default=1000
+        BanditPAM family: cached distances a point.
     memory_limit : int or str, default="2GiB"
         For stored distances.
     callback : callable, optional
@@ -106,6 +112,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         init: Any = "build",
         n_init: int = 1,
         max_iter: int = 300,
+        delta: float | None = None,
+        cache_width: int = 1000,
         memory_limit: Any = "2GiB",
         callback: Callable[[TraceRecord], object] | None = None,
         random_state: Any = None,
@@ -119,6 +127,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
+        self.delta = delta
+        self.cache_width = cache_width
         self.memory_limit = memory_limit
         self.callback = callback
         self.random_state = random_state

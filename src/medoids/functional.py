@@ -24,6 +24,7 @@ from medoids.validation import (
     check_choice,
     check_count,
     check_data,
+    check_delta,
     check_init,
     check_memory,
     check_n_clusters,
@@ -44,6 +45,8 @@ class Settings:
     init: Any = "build"
     n_init: int = 1
     max_iter: int = 300
+    delta: float | None = None
+    cache_width: int = 1000
     memory_limit: Any = "2GiB"
     callback: Callable[[TraceRecord], object] | None = None
     random_state: Any = None
@@ -63,6 +66,8 @@ def k_medoids(
     init: Any = "build",
     n_init: int = 1,
     max_iter: int = 300,
+    delta: float | None = None,
+    cache_width: int = 1000,
     memory_limit: Any = "2GiB",
     callback: Callable[[TraceRecord], object] | None = None,
     random_state: Any = None,
@@ -80,7 +85,8 @@ def k_medoids(
         A point's weight multiplies its distance. A row of weight 0 is never a medoid and changes nothing.
     on_interrupt : {"raise", "return"}
         What Ctrl-C does: raise KeyboardInterrupt, or return the best medoids so far (raising before there are any).
-    metric, metric_params, algorithm, init, n_init, max_iter, memory_limit, callback, random_state, n_jobs, verbose
+    metric, metric_params, algorithm, init, n_init, max_iter, delta, cache_width, memory_limit, callback, \
+random_state, n_jobs, verbose
         As in `KMedoids`.
 
     Returns
@@ -106,6 +112,8 @@ def k_medoids(
         init=init,
         n_init=n_init,
         max_iter=max_iter,
+        delta=delta,
+        cache_width=cache_width,
         memory_limit=memory_limit,
         callback=callback,
         random_state=random_state,
@@ -124,6 +132,8 @@ def fit(
     algorithm = check_algorithm(settings.algorithm)
     max_iter = check_count("max_iter", settings.max_iter, 0)
     n_init = check_count("n_init", settings.n_init, 1)
+    delta = check_delta(settings.delta)
+    cache_width = check_count("cache_width", settings.cache_width, 0)
     memory_limit = parse_bytes(settings.memory_limit)
     random = check_random_state(settings.random_state)
     weights = check_weights(sample_weight, len(X))
@@ -140,6 +150,8 @@ def fit(
             random=random,
             threads=threads,
             memory_limit=memory_limit,
+            delta=delta,
+            cache_width=cache_width,
             callback=settings.callback,
         )
         algorithm, reason = _choose(algorithm, problem)

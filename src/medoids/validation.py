@@ -21,6 +21,7 @@ __all__ = [
     "check_choice",
     "check_count",
     "check_data",
+    "check_delta",
     "check_init",
     "check_memory",
     "check_n_clusters",
@@ -67,6 +68,14 @@ def check_count(name: str, value: Any, least: int) -> int:
     if value < least:
         raise ValueError(f"{name}={value} must be at least {least}")
     return int(value)
+
+
+def check_delta(delta: Any) -> float | None:
+    if delta is None:
+        return None
+    if not isinstance(delta, (int, float, np.number)) or not 0 < delta < 1:
+        raise ValueError(f"delta={delta!r} must be a number between 0 and 1, or None for the algorithm's own")
+    return float(delta)
 
 
 def check_n_clusters(n_clusters: Any, n: int, n_positive: int) -> int:
@@ -126,8 +135,8 @@ def check_memory(algorithm: str, n: int, need: int, limit: int) -> None:
     if need > limit:
         raise ValueError(
             f"algorithm={algorithm!r} needs the {n} x {n} distance matrix, {need / 2**30:.3g} GiB, which is more than "
-            f"memory_limit={limit / 2**30:.3g} GiB; raise memory_limit, or use algorithm='clara' or 'clarans', "
-            "which need no matrix"
+            f"memory_limit={limit / 2**30:.3g} GiB; raise memory_limit, or use algorithm='banditpam++', "
+            "'clara' or 'clarans', which need no matrix"
         )
 
 

@@ -1,7 +1,7 @@
 """The algorithms, one file each, named as in the literature.
 
 An algorithm is a function from a `Problem` (points, weights, k, and the means to work) to a `Solution` (medoids, and
-whether it ended by its own rule). The middle floor: imports ``distances`` and ``engine``, never the faces above.
+whether it ended by its own rule). The middle floor: imports ``bandit``, ``distances`` and ``engine``, never the faces.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from medoids.algorithms.alternate import alternate
+from medoids.algorithms.banditpam import banditpam, banditpam_pic, banditpam_plusplus, banditpam_va
 from medoids.algorithms.clara import clara
 from medoids.algorithms.clarans import clarans
 from medoids.algorithms.fasterpam import fasterpam
@@ -20,6 +21,10 @@ from medoids.algorithms.problem import Problem, Solution
 __all__ = ["ALGORITHMS", "NEEDS_MATRIX", "Problem", "Solution"]
 
 ALGORITHMS: dict[str, Callable[[Problem], Solution]] = {
+    "banditpam": banditpam,
+    "banditpam+va": banditpam_va,
+    "banditpam+pic": banditpam_pic,
+    "banditpam++": banditpam_plusplus,
     "pam": pam,
     "fastpam1": fastpam1,
     "fastpam": fastpam,

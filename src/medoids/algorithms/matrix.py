@@ -10,13 +10,13 @@ from medoids.distances.precomputed import Precomputed
 from medoids.distances.protocol import Floats
 from medoids.engine.threads import spans
 
-__all__ = ["Matrix", "matrix_bytes"]
+__all__ = ["MARGIN", "Matrix", "matrix_bytes"]
 
 # Nanoseconds of work in one chunk: Ctrl-C waits for a chunk.
 _CHUNK = 1.5e8
 # Share of the loss by which sums of float32 distances may mislead. Their errors are some 1e-6 each and mostly cancel
 # in a sum; candidates within this margin of the best are compared exactly.
-_MARGIN = 2e-6
+MARGIN = 2e-6
 
 
 def matrix_bytes(problem: Problem) -> int:
@@ -45,7 +45,7 @@ class Matrix:
         distance = problem.distance
         self._problem = problem
         self.exact = distance.exact
-        self.margin = 0.0 if self.exact else _MARGIN
+        self.margin = 0.0 if self.exact else MARGIN
         with distance.tally.phase("matrix"):
             if isinstance(distance.inner, Precomputed):
                 self.values: Floats = distance.inner.matrix

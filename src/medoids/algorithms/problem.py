@@ -34,6 +34,10 @@ class Problem:
     threads : Threads
     memory_limit : int
         Bytes for stored distances.
+    delta : float or None
+        Sets the width of a search's bounds; None takes the algorithm's own.
+    cache_width : int
+        Distances a point that BanditPAM's cache may hold.
     callback : callable or None
         Called with each trace record; returning True stops after the start is complete.
     """
@@ -46,6 +50,8 @@ class Problem:
     random: np.random.RandomState
     threads: Threads
     memory_limit: int
+    delta: float | None = None
+    cache_width: int = 1000
     callback: Callable[[TraceRecord], object] | None = None
     started: float = field(default_factory=perf_counter)
     trace: list[TraceRecord] = field(default_factory=list)

@@ -1,0 +1,128 @@
+"""The arms of BUILD and SWAP: what a look at a reference tells of the loss.
+
+For a reference s with nearest medoid at d1, second nearest at d2, and a candidate i, the change of its loss is (the
+four cases in the proof of Theorem 1; the equation in the paper's main text leaves out what removing a medoid costs)
+
+    i is added (BUILD)          min(d(i, s), d1) - d1
+    i replaces j (SWAP)         min(d(i, s), d1) - d1   if j is not the nearest of s
+                                min(d(i, s), d2) - d1   if it is
+
+times the weight of s. *Pairs* are BanditPAM's arms: each (i, j) asks for its own distance. *Points* are BanditPAM++'s:
+one distance serves all k faces of i.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.algorithms.cache import PermutationCache
+from medoids.algorithms.problem import Problem
+from medoids.assignment import Assignment
+from medoids.distances import Floats
+from medoids.engine.threads import spans
+
+__all__ = ["BuildArms", "PairArms", "PointArms"]
+
+Float64s = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+# Arms of a chunk: with a batch of 100 references a chunk stays in a core's cache.
+_CHUNK = 1024
+
+
+class _MedoidArms:
+    """What the three kinds share: distances, counted by phase and taken from the cache where there is one."""
+
+    def __init__(self, problem: Problem, assignment: Assignment, phase: str, cache: PermutationCache | None) -> None:
+        self._problem, self._phase, self._cache = problem, phase, cache
+        self._d1, self._d2, self._nearest = assignment.d1, assignment.d2, assignment.nearest
+        self._weights = problem.weights
+        self._scale = assignment.loss / float(problem.weights.sum())
+        self.candidates = np.setdiff1d(problem.candidates, assignment.medoids)
+        self.faces = 1
+        self.count = len(self.candidates)
+
+    def rows(self, arms: Rows) -> Rows:
+        """Return the points of some arms."""
+        return self.candidates[arms]
+
+    def least_sigma(self) -> float:
+        # Without medoids the loss is infinite, and distances themselves vary enough.
+        return 1e-3 * abs(self._scale) if np.isfinite(self._scale) else 0.0
+
+    def pull(self, arms: Rows, order: Rows, batch: slice, *, squares: bool) -> tuple[Float64s, Float64s | None]:
+        rows, references = self.rows(arms), order[batch]
+        sums = np.empty((len(arms), self.faces))
+        second = np.empty((len(arms), self.faces)) if squares else None
+        distance = self._problem.distance
+        cache = self._cache if self._cache is not None and self._cache.holds(batch) else None
+        # The batch that sigma is estimated from is counted as such, as in the paper's logs.
+        with distance.tally.phase("sigma" if squares else self._phase):
+            asked = len(rows) * len(references)
+            computed = asked if cache is None else cache.fill(rows, batch)
+            distance.tally.add(computed=computed, cached=asked - computed)
+
+            def work(lot: slice) -> None:
+                if cache is None:
+                    block = distance.inner.block(rows[lot], references)
+                else:
+                    block = cache.read(rows[lot], batch)
+                totals = self._changes(block, arms[lot], references, squares)
+                sums[lot] = totals[0]
+                if second is not None:
+                    second[lot] = totals[1]
+
+            self._problem.threads.map(work, spans(len(rows), _CHUNK), threaded=distance.threaded)
+        return sums, second
+
+    def _changes(self, block: Floats, arms: Rows, references: Rows, squares: bool) -> tuple[Float64s, Float64s]:
+        """Sums over the references of a block of the changes of each face, and of their squares."""
+        raise NotImplementedError
+
+
+class BuildArms(_MedoidArms):
+    """Points that may be added (Eq. 4). The first step has no medoid yet: the change is the distance itself."""
+
+    def _changes(self, block: Floats, arms: Rows, references: Rows, squares: bool) -> tuple[Float64s, Float64s]:
+        d1, w = self._d1[references], self._weights[references]
+        change = np.minimum(block, d1) - d1 if np.isfinite(self._scale) else block.astype(np.float64)
+        return (change @ w)[:, None], (change**2 @ w**2)[:, None] if squares else np.zeros((1, 1))
+
+
+class PointArms(_MedoidArms):
+    """BanditPAM++ SWAP: points with k virtual arms each (Algorithm 1, lines 7 to 15)."""
+
+    def __init__(self, problem: Problem, assignment: Assignment, phase: str, cache: PermutationCache | None) -> None:
+        super().__init__(problem, assignment, phase, cache)
+        self.faces = problem.k
+
+    def _changes(self, block: Floats, arms: Rows, references: Rows, squares: bool) -> tuple[Float64s, Float64s]:
+        d1, d2, w = self._d1[references], self._d2[references], self._weights[references]
+        own = np.zeros((len(references), self.faces))
+        own[np.arange(len(references)), self._nearest[references]] = 1
+        kept = np.minimum(block, d1) - d1  # if its own medoid stays
+        left = np.minimum(block, d2) - d1  # if it leaves
+        # One update for all faces, and a correction for the face whose medoid is the reference's own.
+        sums = (kept @ w)[:, None] + (left - kept) @ (w[:, None] * own)
+        if not squares:
+            return sums, sums
+        w2 = w**2
+        return sums, (kept**2 @ w2)[:, None] + (left**2 - kept**2) @ (w2[:, None] * own)
+
+
+class PairArms(_MedoidArms):
+    """BanditPAM SWAP: every pair of a medoid and a candidate is an arm, and computes its own distances (Eq. 7)."""
+
+    def __init__(self, problem: Problem, assignment: Assignment, phase: str, cache: PermutationCache | None) -> None:
+        super().__init__(problem, assignment, phase, cache)
+        self._k = problem.k
+        self.count = len(self.candidates) * self._k
+
+    def rows(self, arms: Rows) -> Rows:
+        return self.candidates[arms // self._k]
+
+    def _changes(self, block: Floats, arms: Rows, references: Rows, squares: bool) -> tuple[Float64s, Float64s]:
+        d1, d2, w = self._d1[references], self._d2[references], self._weights[references]
+        remaining = np.where(self._nearest[references] == np.arange(self._k)[:, None], d2, d1)
+        change = np.minimum(block, remaining[arms % self._k]) - d1
+        return (change @ w)[:, None], (change**2 @ w**2)[:, None] if squares else np.zeros((1, 1))

@@ -1,0 +1,139 @@
+"""BanditPAM, BanditPAM++ and the two steps between them: one program, two choices.
+
+Every step of PAM, BUILD and SWAP, is a best-arm search that samples references instead of summing over all of them
+(Tiwari et al. 2020, 2023). BanditPAM's arms in SWAP are pairs and its references are drawn anew in each step; virtual
+arms (``+va``) and the permutation-invariant cache (``+pic``) change one of these each, and BanditPAM++ both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.algorithms.arms import BuildArms, PairArms, PointArms
+from medoids.algorithms.cache import PermutationCache
+from medoids.algorithms.matrix import MARGIN
+from medoids.algorithms.problem import Problem, Solution
+from medoids.assignment import TOLERANCE, Assignment, lowest
+from medoids.bandit import FixedPermutation, Found, FreshDraws, Independent, References, search
+from medoids.initialization import initialize
+
+__all__ = ["BATCH", "BanditPAM", "banditpam", "banditpam_pic", "banditpam_plusplus", "banditpam_va"]
+
+Float64s = npt.NDArray[np.float64]
+# The paper's B.
+BATCH = 100
+# Finalists that are compared exactly at once.
+_LOT = 64
+
+
+@dataclass
+class BanditPAM:
+    """The program; ``virtual`` and ``cached`` are its two choices."""
+
+    problem: Problem
+    virtual: bool
+    cached: bool
+
+    def __post_init__(self) -> None:
+        problem = self.problem
+        rows = problem.candidates  # a reference of weight 0 says nothing
+        order = FixedPermutation if self.cached else FreshDraws
+        self.references: References = order(rows, BATCH, problem.random)
+        self.cache = None
+        if self.cached:
+            self.cache = PermutationCache(problem, self.references.order(), problem.cache_width, BATCH)
+        delta = 1 / (problem.k * len(rows) ** 3) if problem.delta is None else problem.delta
+        self.bounds = Independent(delta)
+
+    def run(self) -> Solution:
+        problem = self.problem
+        assignment = self._build() if isinstance(problem.init, str) and problem.init == "build" else initialize(problem)
+        n_swaps = 0
+        while n_swaps < problem.max_iter and not problem.stopped:
+            if not self._swap(assignment):
+                return Solution(assignment, n_swaps, converged=True)
+            n_swaps += 1
+        return Solution(assignment, n_swaps, converged=False)
+
+    def _build(self) -> Assignment:
+        problem = self.problem
+        assignment = Assignment(problem.weights, problem.k)
+        while len(assignment.medoids) < problem.k:
+            arms = BuildArms(problem, assignment, "build", self.cache)
+            found = search(arms, self.references, self.bounds)
+
+            def losses(rows: Float64s) -> Float64s:
+                sums: Float64s = np.minimum(rows, assignment.d1) @ problem.weights
+                return sums[None]
+
+            _, i, row, _ = self._judge(arms.rows(found.arms), found, losses)
+            assignment.add(i, row)
+            problem.record("build", assignment, i, None, references=found.references, candidates=len(found.arms))
+        return assignment
+
+    def _swap(self, assignment: Assignment) -> bool:
+        """Make the best swap; tell whether there was one that lowers the exact loss."""
+        problem = self.problem
+        kind = PointArms if self.virtual else PairArms
+        arms = kind(problem, assignment, "swap", self.cache)
+        if arms.count == 0:
+            return False
+        found = search(arms, self.references, self.bounds)
+
+        def losses(rows: Float64s) -> Float64s:
+            return np.array([assignment.swap_losses(row) for row in rows]).T
+
+        slot, i, row, loss = self._judge(arms.rows(found.arms), found, losses)
+        # The paper stops when the best swap's estimate does not help; here its exact loss must fall, so that sampling
+        # errors and ties can neither raise the loss nor make the search go round in circles.
+        if not loss < assignment.loss - TOLERANCE * abs(assignment.loss):
+            return False
+        out = assignment.medoids[slot]
+        assignment.swap(slot, i, row)
+        problem.record("swap", assignment, i, out, references=found.references, candidates=len(found.arms))
+        return True
+
+    def _judge(self, rows: npt.NDArray[np.intp], found: Found, losses) -> tuple[int, int, Float64s, float]:  # type: ignore[no-untyped-def]
+        """Compare the arms that are left exactly: line 21 of Algorithm 1, and the slot of a single one (line 19)."""
+        problem = self.problem
+        if found.exhausted:
+            # Their means are exact but for float32: only those that it cannot tell from the best are left in question.
+            best = found.means.min(axis=1)
+            scale = problem.trace[-1].loss / float(problem.weights.sum()) if problem.trace else best.min()
+            rows = rows[best <= best.min() + MARGIN * (abs(scale) + abs(best.min()))]
+        rows = np.unique(rows)
+        lots = [rows[start : start + _LOT] for start in range(0, len(rows), _LOT)]
+        judged = []
+        with problem.distance.tally.phase("exact"):
+            for lot in lots:
+                block = problem.distance.exact_block(lot, slice(0, problem.n))
+                judged.append(losses(block))
+            table = np.concatenate(judged, axis=1)
+            slot, at = lowest(table)
+            if len(lots) > 1:
+                block = problem.distance.exact_block(rows[at : at + 1], slice(0, problem.n))
+                return slot, int(rows[at]), block[0], float(table[slot, at])
+        return slot, int(rows[at]), block[at], float(table[slot, at])
+
+
+def banditpam(problem: Problem) -> Solution:
+    """BanditPAM (Tiwari et al. 2020)."""
+    return BanditPAM(problem, virtual=False, cached=False).run()
+
+
+def banditpam_va(problem: Problem) -> Solution:
+    """BanditPAM with virtual arms."""
+    return BanditPAM(problem, virtual=True, cached=False).run()
+
+
+def banditpam_pic(problem: Problem) -> Solution:
+    """BanditPAM with the permutation-invariant cache."""
+    return BanditPAM(problem, virtual=False, cached=True).run()
+
+
+def banditpam_plusplus(problem: Problem) -> Solution:
+    """BanditPAM++ (Tiwari et al. 2023): both."""
+    return BanditPAM(problem, virtual=True, cached=True).run()

@@ -1,0 +1,18 @@
+"""Best-arm search over arms that share references. Knows nothing of medoids.
+
+Each arm i has a mean over the same finite set of references, and the search wants the arm with the lowest, looking at
+as few references as it can. An arm may have several faces (the paper's *virtual arms*: one look at a reference serves
+all of them); its lowest face counts. A search is three choices::
+
+    references.py   which references, in which order       fresh draws | one fixed permutation, with a cache
+    (the caller)    what an arm is                         pairs | points with virtual arms
+    bounds.py       when an arm may be dropped             independent intervals
+
+and ``search.py`` is the loop that puts them together: successive elimination.
+"""
+
+from medoids.bandit.bounds import Independent
+from medoids.bandit.references import FixedPermutation, FreshDraws, References
+from medoids.bandit.search import Arms, Found, search
+
+__all__ = ["Arms", "FixedPermutation", "Found", "FreshDraws", "Independent", "References", "search"]
