@@ -98,6 +98,12 @@ class JittedDistance(Dissimilarity):
         self._X, self._function, self._parameters = X, function, parameters
         self._kernel: Callable[..., Any] | None = None
 
+    def prepare(self) -> None:
+        if self._kernel is None:
+            self._kernel = self._compile()
+            # Numba compiles at the first call; in several threads at once it would do so several times.
+            self._fill(slice(0, 1), self._X, slice(0, 1), "row")
+
     def block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
         return self._fill(rows, self._X, columns, "row")
 

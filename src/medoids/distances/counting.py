@@ -61,6 +61,12 @@ class Counted(Dissimilarity):
         self.n, self.dtype, self.exact = inner.n, inner.dtype, inner.exact
         self.symmetric, self.cost, self.threaded = inner.symmetric, inner.cost, inner.threaded
 
+    def prepare(self) -> None:
+        self.inner.prepare()
+
+    def reordered(self, order: npt.NDArray[np.intp]) -> Counted:
+        return Counted(self.inner.reordered(order), self.tally)
+
     def block(self, rows: Index, columns: Index) -> Floats:
         out = self.inner.block(rows, columns)
         self.tally.add(computed=out.size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -17,6 +18,7 @@ __all__ = ["CENTRED", "Elementwise"]
 CENTRED = frozenset({"manhattan", "chebyshev", "minkowski"})
 # Rounding to float32 moves a row by 6e-8 of its norm: above this share of the norms a distance keeps 1e-4 of accuracy.
 _NEAR = 1e-3
+_NONE, _NOBODY = np.zeros(0), np.zeros(0, dtype=np.intp)
 _SCIPY = {"manhattan": "cityblock"}
 
 
@@ -52,29 +54,57 @@ class Elementwise(Dissimilarity):
         self.exact = self.dtype == np.float64
         self.cost = 5.0 + X.shape[1] * (20.0 if metric == "minkowski" else 0.5)
         self._X, self._metric, self._p, self._compiled = X, metric, p, compiled
-        self._work, self._norms = X, np.zeros(self.n)
-        if not self.exact:
-            self._work = np.empty(X.shape, dtype=self.dtype)
-            centre = X.mean(axis=0, dtype=np.float64) if metric in CENTRED else np.zeros(X.shape[1])
+        self._order: npt.NDArray[np.intp] | None = None
+        self._copy: tuple[Floats, npt.NDArray[np.float64]] | None = None
+
+    def _work(self) -> tuple[Floats, npt.NDArray[np.float64]]:
+        """The working copy and the norms of its rows, made when first needed; the original where that is exact."""
+        if self._copy is None and self.exact:
+            self._copy = self._X if self._order is None else self._X[self._order], np.zeros(self.n)
+        if self._copy is None:
+            work = np.empty((self.n, self._X.shape[1]), dtype=self.dtype)
+            centre = self._X.mean(axis=0, dtype=np.float64)
             for start in range(0, self.n, 1024):
-                self._work[start : start + 1024] = X[start : start + 1024] - centre
-            self._norms = self._fill(self._work, slice(None), np.zeros((1, X.shape[1])), slice(None))[:, 0]
+                rows = slice(start, start + 1024) if self._order is None else self._order[start : start + 1024]
+                work[start : start + 1024] = self._X[rows] - centre
+            origin = np.zeros((1, work.shape[1]), dtype=self.dtype)
+            norms = self._fill(work, slice(None), origin, slice(None))[:, 0]
+            self._copy = work, norms
+        return self._copy
+
+    def prepare(self) -> None:
+        self._work()
+
+    def reordered(self, order: npt.NDArray[np.intp]) -> Elementwise:
+        other = copy(self)
+        other.n, other._order, other._copy = len(order), order, None
+        return other
 
     def block(self, rows: Index, columns: Index) -> Floats:
-        return self._fill(self._work, rows, self._work, columns, None if self.exact else self._X)
+        work, norms = self._work()
+        if self.exact:
+            return self._fill(work, rows, work, columns)
+        numbers = np.arange(self.n) if self._order is None else self._order
+        return self._fill(work, rows, work, columns, (self._X, norms, numbers))
 
     def exact_block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
         return self._fill(self._X, rows, self._X, columns)
 
-    def _fill(self, X: Floats, rows: Index, Y: Floats, columns: Index, original: Floats | None = None) -> Floats:
-        """Distances between rows of X and of Y, in float64 unless they are working copies of ``original``."""
+    def _fill(
+        self, X: Floats, rows: Index, Y: Floats, columns: Index, original: tuple[Floats, Floats, Any] | None = None
+    ) -> Floats:
+        """Distances between rows of X and of Y, in float64; or in float32 if they are working copies.
+
+        ``original`` is then the array that they are copies of, their norms, and their row numbers in it.
+        """
         if not self._compiled:
             return self._scipy(X[rows], Y[columns])
         i = np.arange(len(X))[rows] if isinstance(rows, slice) else rows
         j = np.arange(len(Y))[columns] if isinstance(columns, slice) else columns
-        X0, Y0, near, dtype = (X, Y, 0.0, np.float64) if original is None else (original, original, _NEAR, np.float32)
+        X0, norms, numbers = original or (X, _NONE, _NOBODY)
+        dtype, near = (np.float64, 0.0) if original is None else (np.float32, _NEAR)
         out = np.empty((len(i), len(j)), dtype=dtype)
-        _kernel(self._metric)(X, i, Y, j, dtype(self._p), X0, Y0, self._norms, self._norms, near, out)
+        _kernel(self._metric)(X, i, Y, j, dtype(self._p), X0, norms, numbers, near, out)
         return out
 
     def _scipy(self, X: Floats, Y: Floats) -> npt.NDArray[np.float64]:

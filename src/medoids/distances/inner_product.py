@@ -11,6 +11,8 @@ original rows in float64: in float32 where the result is below 0.02 of its terms
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 import numpy.typing as npt
 
@@ -56,20 +58,38 @@ class InnerProduct(Dissimilarity):
     def _fit(self) -> None:
         X, n = self._X, self.n
         self._shift, self._scale = np.zeros(n), np.ones(n)
-        if self._angular:
-            for span in _row_spans(X):
-                self._shift[span], self._scale[span] = self._angles(X[span])
-            self._centre: Float64s | float = 0.0
-        else:
+        self._centre: Float64s | float = 0.0
+        self._squares = np.ones(n)
+        if not self._angular:
             # Centring loses nothing of a distance and much of the cancellation: 1e9 + N(0, 1) becomes N(0, 1).
             self._centre = X.mean(axis=0, dtype=np.float64)
-        self._work = np.empty(X.shape, dtype=self.dtype)
-        self._squares = np.ones(n)
         for span in _row_spans(X):
-            rows = self._prepare(X[span], self._shift[span], self._scale[span])
-            self._work[span] = rows
-            if not self._angular:
+            if self._angular:
+                self._shift[span], self._scale[span] = self._angles(X[span])
+            else:
+                rows = X[span] - self._centre
                 self._squares[span] = np.einsum("ij,ij->i", rows, rows)
+        self._order: npt.NDArray[np.intp] | None = None
+        self._copy: Floats | None = None
+
+    @property
+    def _work(self) -> Floats:
+        """The working copy: prepared rows in the working precision, made when it is first needed."""
+        if self._copy is None:
+            work = np.empty((self.n, self._X.shape[1]), self.dtype)
+            for span in _row_spans(work):
+                k = span if self._order is None else self._order[span]
+                work[span] = self._prepare(self._X[k], self._shift[k], self._scale[k])
+            self._copy = work
+        return self._copy
+
+    def prepare(self) -> None:
+        _ = self._work
+
+    def reordered(self, order: npt.NDArray[np.intp]) -> InnerProduct:
+        other: InnerProduct = copy(self)
+        other.n, other._order, other._copy = len(order), order, None
+        return other
 
     def _angles(self, X: Floats) -> tuple[Float64s, Float64s]:
         """Shift and scale that bring each row to length 1; a row of length 0 keeps it."""
@@ -92,7 +112,7 @@ class InnerProduct(Dissimilarity):
 
     def block(self, rows: Index, columns: Index) -> Floats:
         out = self._work[rows] @ self._work[columns].T
-        return self._finish(out, self._squares[rows], self._squares[columns], rows, columns)
+        return self._finish(out, self._numbers(rows), self._numbers(columns))
 
     def exact_block(self, rows: Index, columns: Index) -> Float64s:
         if self.exact:
@@ -110,15 +130,18 @@ class InnerProduct(Dissimilarity):
         for span in _row_spans(self._X, len(j)):
             k = j[span]
             product = W @ self._prepare(self._X[k], self._shift[k], self._scale[k]).T
-            out[:, span] = self._finish(product, self._squares[i], self._squares[k], i, k)
+            out[:, span] = self._finish(product, i, k)
         return out
 
     def _numbers(self, index: Index) -> npt.NDArray[np.intp]:
+        """Return rows of X; blocks may be asked for in another order."""
+        if self._order is not None:
+            return self._order[index]
         return np.arange(self.n)[index] if isinstance(index, slice) else index
 
-    def _finish(self, out: Floats, left: Float64s, right: Float64s, rows: Index, columns: Index) -> Floats:
+    def _finish(self, out: Floats, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]) -> Floats:
         near, power = _NEAR[out.dtype], _POWER[self._metric]
-        i, j = self._numbers(rows), self._numbers(columns)
+        left, right = self._squares[i], self._squares[j]
         if self._compiled:
             from medoids.distances.kernels import finish_products
 

@@ -84,13 +84,13 @@ ELEMENTWISE: dict[str, tuple[Step, Step]] = {
 def block_kernel(name: str) -> Callable[..., Any]:
     """Make the loop that fills ``out[a, b] = d(X[rows[a]], Y[columns[b]])`` for a metric of `ELEMENTWISE`.
 
-    X and Y are working copies of X0 and Y0. Where the distance is below ``near`` of the two rows' norms, rounding to
-    the working copy may have taken its digits, and it is computed again from the originals.
+    Where X and Y are working copies of rows ``numbers`` of X0 and the distance is below ``near`` of the rows' norms,
+    rounding to the working copy may have taken its digits, and it is computed again from the originals.
     """
     step, finish = ELEMENTWISE[name]
 
     @kernel(fast_sums=True)
-    def fill(X, rows, Y, columns, p, X0, Y0, norm_x, norm_y, near, out):  # type: ignore[no-untyped-def]
+    def fill(X, rows, Y, columns, p, X0, norms, numbers, near, out):  # type: ignore[no-untyped-def]
         m = X.shape[1]
         last = len(columns) - 1
         zero = out.dtype.type(0)
@@ -114,8 +114,8 @@ def block_kernel(name: str) -> Callable[..., Any]:
                 out[a, b3] = finish(u3, v3, m, p)
             if near > 0:
                 for b in range(last + 1):
-                    if out[a, b] < near * (norm_x[rows[a]] + norm_y[columns[b]]):
-                        x0, y = X0[rows[a]], Y0[columns[b]]
+                    if out[a, b] < near * (norms[rows[a]] + norms[columns[b]]):
+                        x0, y = X0[numbers[rows[a]]], X0[numbers[columns[b]]]
                         u = v = 0.0
                         for f in range(m):
                             u, v = step(u, v, 0.0 + x0[f], 0.0 + y[f], p)

@@ -8,20 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Dissimilarity", "Floats", "Index", "length"]
+__all__ = ["Dissimilarity", "Floats", "Index", "Reordered"]
 
 Floats = npt.NDArray[Any]
 # Which objects: a slice (no copy is made) or an array of row numbers.
 Index = slice | npt.NDArray[np.intp]
-
-
-def length(index: Index, n: int) -> int:
-    """How many objects an index names.
-
-    >>> length(slice(2, 5), 10), length(np.array([7, 1]), 10)
-    (3, 2)
-    """
-    return len(range(*index.indices(n))) if isinstance(index, slice) else len(index)
 
 
 class Dissimilarity(ABC):
@@ -55,9 +46,19 @@ class Dissimilarity(ABC):
     def block(self, rows: Index, columns: Index) -> Floats:
         """Distances d(row, column) as an array of shape (rows, columns)."""
 
+    def prepare(self) -> None:
+        """Do now what the first block would have to do; called before blocks run in several threads."""
+
     def exact_block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
         """Return the same distances in float64 from the original data; decisions and losses rest on it."""
         return np.asarray(self.block(rows, columns), dtype=np.float64)
+
+    def reordered(self, order: npt.NDArray[np.intp]) -> Dissimilarity:
+        """Return the same distances with object ``order[i]`` as number i, for `block` only; the data are shared.
+
+        A search that looks at objects in a fixed random order then takes slices, where it would have to gather rows.
+        """
+        return Reordered(self, order)
 
     @abstractmethod
     def take(self, rows: Index) -> Dissimilarity:
@@ -66,3 +67,24 @@ class Dissimilarity(ABC):
     @abstractmethod
     def cross(self, queries: Any) -> npt.NDArray[np.float64]:
         """Distances d(object, query) from all objects here to other data, of shape (n, queries)."""
+
+
+class Reordered(Dissimilarity):
+    """Another numbering of the same objects."""
+
+    def __init__(self, inner: Dissimilarity, order: npt.NDArray[np.intp]) -> None:
+        self._inner, self._order = inner, order
+        self.n, self.dtype, self.exact = len(order), inner.dtype, inner.exact
+        self.symmetric, self.cost, self.threaded = inner.symmetric, inner.cost, inner.threaded
+
+    def prepare(self) -> None:
+        self._inner.prepare()
+
+    def block(self, rows: Index, columns: Index) -> Floats:
+        return self._inner.block(self._order[rows], self._order[columns])
+
+    def take(self, rows: Index) -> Dissimilarity:
+        return self._inner.take(self._order[rows])
+
+    def cross(self, queries: Any) -> npt.NDArray[np.float64]:
+        return self._inner.cross(queries)[self._order]

@@ -18,6 +18,8 @@ __all__ = ["METRICS", "SMALL", "Metric", "dissimilarity", "find_metric", "kind_o
 
 # Up to so many points everything runs in float64 through NumPy and scipy: exact at once, and no Numba to import.
 SMALL = 3_000
+# Coordinates in n^2 distances from which scipy's loops take longer than importing ours.
+_LONG = 10**9
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ def _elementwise(name: str) -> Callable[[Any, dict[str, Any]], Dissimilarity]:
         p = float(parameters.get("p", 2))
         # The others are ratios or tests of equality, which rounding to float32 would change.
         single = not small and name in CENTRED and _fits_float32(X)
-        return Elementwise(X, name, p=p, dtype=np.float32 if single else np.float64, compiled=not small)
+        compiled = not small or len(X) ** 2 * X.shape[1] > _LONG
+        return Elementwise(X, name, p=p, dtype=np.float32 if single else np.float64, compiled=compiled)
 
     return make
 
