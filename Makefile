@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench reproduce clean
 
 demo: $(VENV)/.core
 	$(BIN)/python -m medoids.demo
@@ -18,6 +18,9 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
+
+reproduce: $(VENV)/.dev
+	$(BIN)/python -m benchmarks losses agreement counts coverage
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

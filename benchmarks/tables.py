@@ -7,9 +7,10 @@ import sys
 
 from benchmarks.datasets import mnist
 from benchmarks.measure import in_turns, peak_memory
+from benchmarks.paper import agreement, counts, coverage, losses
 from medoids import k_medoids
 
-__all__ = ["TABLES"]
+__all__ = ["PAPER", "TABLES"]
 
 
 def exact() -> str:
@@ -63,3 +64,5 @@ def startup() -> str:
 
 
 TABLES = {"exact": exact, "startup": startup}
+# Checks of the paper's claims: counts and losses, not times; up to an hour.
+PAPER = {"losses": losses, "agreement": agreement, "counts": counts, "coverage": coverage}

@@ -46,18 +46,27 @@ class _MedoidArms:
         """Return the points of some arms."""
         return self.candidates[arms]
 
-    def least_sigma(self) -> float:
-        # Without medoids the loss is infinite, and distances themselves vary enough.
-        return 1e-3 * abs(self._scale) if np.isfinite(self._scale) else 0.0
+    def least_sigma(self, arms: Rows) -> Float64s:
+        """Return a floor: of all references one is known, the point itself, whose loss goes from d1 to nothing.
 
-    def pull(self, arms: Rows, order: Rows, batch: slice, *, squares: bool) -> tuple[Float64s, Float64s | None]:
+        Where outliers are candidates it is all their variance, and a batch without it would show none.
+        """
+        rows = self.rows(arms)
+        n = len(self._problem.candidates)
+        own = np.abs(self._weights[rows] * self._d1[rows]) if np.isfinite(self._scale) else np.zeros(len(rows))
+        return np.maximum(own * np.sqrt(max(n - 1, 1)) / n, 1e-3 * self._typical())
+
+    def _typical(self) -> float:
+        # Without medoids the loss is infinite, and distances themselves vary enough.
+        return abs(self._scale) if np.isfinite(self._scale) else 0.0
+
+    def pull(self, arms: Rows, order: Rows, batch: slice) -> tuple[Float64s, Float64s]:
         rows, references = self.rows(arms), order[batch]
-        sums = np.empty((len(arms), self.faces))
-        second = np.empty((len(arms), self.faces)) if squares else None
+        sums, squares = np.empty((2, len(arms), self.faces))
         distance = self._problem.distance
         cache = self._cache if self._cache is not None and self._cache.holds(batch) else None
-        # The batch that sigma is estimated from is counted as such, as in the paper's logs.
-        with distance.tally.phase("sigma" if squares else self._phase):
+        # The batch that sigma is first estimated from is counted as such, as in the paper's logs.
+        with distance.tally.phase("sigma" if batch.start == 0 else self._phase):
             asked = len(rows) * len(references)
             computed = asked if cache is None else cache.fill(rows, batch)
             distance.tally.add(computed=computed, cached=asked - computed)
@@ -67,15 +76,12 @@ class _MedoidArms:
                     block = distance.inner.block(rows[lot], references)
                 else:
                     block = cache.read(rows[lot], batch)
-                totals = self._changes(block, arms[lot], references, squares)
-                sums[lot] = totals[0]
-                if second is not None:
-                    second[lot] = totals[1]
+                sums[lot], squares[lot] = self._changes(block, arms[lot], references)
 
             self._problem.threads.map(work, spans(len(rows), _CHUNK), threaded=distance.threaded)
-        return sums, second
+        return sums, squares
 
-    def _changes(self, block: Floats, arms: Rows, references: Rows, squares: bool) -> tuple[Float64s, Float64s]:
+    def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
         """Sums over the references of a block of the changes of each face, and of their squares."""
         raise NotImplementedError
 
@@ -83,10 +89,10 @@ class _MedoidArms:
 class BuildArms(_MedoidArms):
     """Points that may be added (Eq. 4). The first step has no medoid yet: the change is the distance itself."""
 
-    def _changes(self, block: Floats, arms: Rows, references: Rows, squares: bool) -> tuple[Float64s, Float64s]:
+    def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
         d1, w = self._d1[references], self._weights[references]
         change = np.minimum(block, d1) - d1 if np.isfinite(self._scale) else block.astype(np.float64)
-        return (change @ w)[:, None], (change**2 @ w**2)[:, None] if squares else np.zeros((1, 1))
+        return (change @ w)[:, None], (change**2 @ w**2)[:, None]
 
 
 class PointArms(_MedoidArms):
@@ -96,7 +102,7 @@ class PointArms(_MedoidArms):
         super().__init__(problem, assignment, phase, cache)
         self.faces = problem.k
 
-    def _changes(self, block: Floats, arms: Rows, references: Rows, squares: bool) -> tuple[Float64s, Float64s]:
+    def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
         d1, d2, w = self._d1[references], self._d2[references], self._weights[references]
         own = np.zeros((len(references), self.faces))
         own[np.arange(len(references)), self._nearest[references]] = 1
@@ -104,8 +110,6 @@ class PointArms(_MedoidArms):
         left = np.minimum(block, d2) - d1  # if it leaves
         # One update for all faces, and a correction for the face whose medoid is the reference's own.
         sums = (kept @ w)[:, None] + (left - kept) @ (w[:, None] * own)
-        if not squares:
-            return sums, sums
         w2 = w**2
         return sums, (kept**2 @ w2)[:, None] + (left**2 - kept**2) @ (w2[:, None] * own)
 
@@ -121,8 +125,8 @@ class PairArms(_MedoidArms):
     def rows(self, arms: Rows) -> Rows:
         return self.candidates[arms // self._k]
 
-    def _changes(self, block: Floats, arms: Rows, references: Rows, squares: bool) -> tuple[Float64s, Float64s]:
+    def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
         d1, d2, w = self._d1[references], self._d2[references], self._weights[references]
         remaining = np.where(self._nearest[references] == np.arange(self._k)[:, None], d2, d1)
         change = np.minimum(block, remaining[arms % self._k]) - d1
-        return (change @ w)[:, None], (change**2 @ w**2)[:, None] if squares else np.zeros((1, 1))
+        return (change @ w)[:, None], (change**2 @ w**2)[:, None]

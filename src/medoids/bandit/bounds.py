@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Independent"]
+__all__ = ["Independent", "Paired"]
 
 Float64s = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 
 
 class Independent:
@@ -30,8 +31,34 @@ class Independent:
         width: Float64s = sigma * (self.w / np.sqrt(t))
         return width
 
-    def keep(self, means: Float64s, sigma: Float64s, t: int) -> npt.NDArray[np.bool_]:
+    def keep(self, means: Float64s, sigma: Float64s, t: int) -> Bools:
         """Tell which arms stay, given (arms, faces) means and standard deviations."""
         width = self.width(sigma, t)
-        kept: npt.NDArray[np.bool_] = ((means - width) <= (means + width).min()).any(axis=1)
+        kept: Bools = ((means - width) <= (means + width).min()).any(axis=1)
         return kept
+
+
+class Paired:
+    """Arms that saw the same references are compared by their differences, not by two intervals.
+
+    Near-ties, which cost separate intervals nearly everything, are arms alike: what they see rises and falls together,
+    and the spread of the difference is small. A face falls when its mean difference from the leader exceeds
+
+        w sd(difference) / sqrt(t) sqrt(1 - t/n),    w = sqrt(log(1/delta))
+
+    whose last factor is the variance of sampling without replacement: at t = n nothing is left to doubt.
+
+    Parameters
+    ----------
+    delta : float
+        Nominally a comparison errs with probability at most exp(-w^2 / 2) = sqrt(delta).
+    n : int
+        References in all.
+    """
+
+    def __init__(self, delta: float, n: int) -> None:
+        self.w, self.n = float(np.sqrt(np.log(1 / delta))), n
+
+    def width(self, t: int) -> float:
+        """Return the width of the bound after t references for a spread of 1."""
+        return self.w * float(np.sqrt(max(0.0, 1 / t - 1 / self.n)))

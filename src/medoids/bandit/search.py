@@ -22,12 +22,12 @@ class Arms(Protocol):
 
     count: int
 
-    def pull(self, arms: Rows, order: Rows, batch: slice, *, squares: bool) -> tuple[Float64s, Float64s | None]:
-        """Look at a batch of references; return (arms, faces) sums of the changes and, if asked, of their squares."""
+    def pull(self, arms: Rows, order: Rows, batch: slice) -> tuple[Float64s, Float64s]:
+        """Look at a batch of references; return (arms, faces) sums of the changes and of their squares."""
         ...
 
-    def least_sigma(self) -> float:
-        """Return a floor for the standard deviation of a change."""
+    def least_sigma(self, arms: Rows) -> Float64s:
+        """Return what is known of each arm's standard deviation without looking: a floor."""
         ...
 
 
@@ -45,26 +45,22 @@ def search(arms: Arms, references: References, bounds: Independent) -> Found:
     """Drop arms until one is left or the references are used up, which makes the means of those left exact."""
     order = references.order()
     left = np.arange(arms.count)
-    sums: Float64s = np.zeros((0, 0))
-    sigma: Float64s = np.zeros((0, 0))
+    sums = squares = np.zeros((len(left), 1))
     t = 0
     for batch in references.batches(order):
-        first = t == 0
-        new, squares = arms.pull(left, order, batch, squares=first)
-        t = batch.stop
-        if first:
-            # Deviation: the paper draws a batch of its own for sigma. Its first batch serves both, and costs once.
-            assert squares is not None
-            sums = new
-            sigma = np.sqrt(np.maximum(squares / t - (new / t) ** 2, 0))
-            # An arm whose first batch shows no change at all is not thereby known to have none.
-            np.maximum(sigma, max(0.1 * float(sigma.mean()), arms.least_sigma()), out=sigma)
-        else:
-            sums = sums + new
+        new, new_squares = arms.pull(left, order, batch)
+        sums, squares, t = sums + new, squares + new_squares, batch.stop
         if t == len(order):
             break
+        # Deviation: the paper draws a batch of its own for sigma, once a step. The first batch serves both here, and
+        # the later ones refine it: changes are skewed, and an arm near one outlier has a first batch that shows none
+        # of its variance and would otherwise be dropped, or drop all others, when the outlier comes up.
+        sigma = np.sqrt(np.maximum(squares / t - (sums / t) ** 2, 0))
+        # An arm whose references so far show no change at all is not thereby known to have none.
+        np.maximum(sigma, 0.1 * float(sigma.mean()), out=sigma)
+        np.maximum(sigma, arms.least_sigma(left)[:, None], out=sigma)
         keep = bounds.keep(sums / t, sigma, t)
-        left, sums, sigma = left[keep], sums[keep], sigma[keep]
+        left, sums, squares = left[keep], sums[keep], squares[keep]
         if len(left) == 1:
             break
     return Found(left, sums / t, t, t == len(order))

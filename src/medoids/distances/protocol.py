@@ -46,7 +46,7 @@ class Dissimilarity(ABC):
     def block(self, rows: Index, columns: Index) -> Floats:
         """Distances d(row, column) as an array of shape (rows, columns)."""
 
-    def prepare(self) -> None:
+    def prepare(self) -> None:  # noqa: B027 (most have nothing to do)
         """Do now what the first block would have to do; called before blocks run in several threads."""
 
     def exact_block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
