@@ -35,8 +35,10 @@ class _MedoidArms:
 
     def __init__(self, problem: Problem, assignment: Assignment, phase: str, cache: PermutationCache | None) -> None:
         self._problem, self._phase, self._cache = problem, phase, cache
-        self._d1, self._d2, self._nearest = assignment.d1, assignment.d2, assignment.nearest
-        self._weights = problem.weights
+        # In the precision of the blocks: half the memory traffic in float32, whose errors the exact judgement mends.
+        dtype = np.result_type(problem.distance.dtype, np.float32)
+        self._d1, self._d2 = assignment.d1.astype(dtype), assignment.d2.astype(dtype)
+        self._nearest, self._weights = assignment.nearest, problem.weights.astype(dtype)
         self._scale = assignment.loss / float(problem.weights.sum())
         self.candidates = np.setdiff1d(problem.candidates, assignment.medoids)
         self.faces = 1
@@ -54,7 +56,8 @@ class _MedoidArms:
         rows = self.rows(arms)
         n = len(self._problem.candidates)
         own = np.abs(self._weights[rows] * self._d1[rows]) if np.isfinite(self._scale) else np.zeros(len(rows))
-        return np.maximum(own * np.sqrt(max(n - 1, 1)) / n, 1e-3 * self._typical())
+        floor: Float64s = np.maximum(own * np.sqrt(max(n - 1, 1)) / n, 1e-3 * self._typical())
+        return floor
 
     def _typical(self) -> float:
         # Without medoids the loss is infinite, and distances themselves vary enough.
@@ -91,7 +94,7 @@ class BuildArms(_MedoidArms):
 
     def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
         d1, w = self._d1[references], self._weights[references]
-        change = np.minimum(block, d1) - d1 if np.isfinite(self._scale) else block.astype(np.float64)
+        change = np.minimum(block, d1) - d1 if np.isfinite(self._scale) else block
         return (change @ w)[:, None], (change**2 @ w**2)[:, None]
 
 
@@ -104,7 +107,7 @@ class PointArms(_MedoidArms):
 
     def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
         d1, d2, w = self._d1[references], self._d2[references], self._weights[references]
-        own = np.zeros((len(references), self.faces))
+        own = np.zeros((len(references), self.faces), dtype=w.dtype)
         own[np.arange(len(references)), self._nearest[references]] = 1
         kept = np.minimum(block, d1) - d1  # if its own medoid stays
         left = np.minimum(block, d2) - d1  # if it leaves
