@@ -15,12 +15,14 @@ from medoids.algorithms.clarans import clarans
 from medoids.algorithms.fasterpam import fasterpam
 from medoids.algorithms.fastpam import fastpam
 from medoids.algorithms.fastpam1 import fastpam1
+from medoids.algorithms.pairedpam import pairedpam
 from medoids.algorithms.pam import pam
 from medoids.algorithms.problem import Problem, Solution
 
 __all__ = ["ALGORITHMS", "NEEDS_MATRIX", "Problem", "Solution"]
 
 ALGORITHMS: dict[str, Callable[[Problem], Solution]] = {
+    "pairedpam": pairedpam,
     "banditpam": banditpam,
     "banditpam+va": banditpam_va,
     "banditpam+pic": banditpam_pic,

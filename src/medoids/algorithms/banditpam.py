@@ -110,12 +110,12 @@ class BanditPAM:
         judged = []
         with problem.distance.tally.phase("exact"):
             for lot in lots:
-                block = problem.distance.exact_block(lot, slice(0, problem.n))
+                block = problem.exact_rows(lot)
                 judged.append(losses(block))
             table = np.concatenate(judged, axis=1)
             slot, at = lowest(table)
             if len(lots) > 1:
-                block = problem.distance.exact_block(rows[at : at + 1], slice(0, problem.n))
+                block = problem.exact_rows(rows[at : at + 1])
                 return slot, int(rows[at]), block[0], float(table[slot, at])
         return slot, int(rows[at]), block[at], float(table[slot, at])
 

@@ -74,7 +74,7 @@ def _search(problem: Problem, best: Assignment | None) -> tuple[Assignment, int,
             continue
         tries += 1
         with problem.distance.tally.phase("swap"):
-            row = problem.distance.exact_block(np.array([i]), slice(0, problem.n))[0]
+            row = problem.exact_rows(np.array([i]))[0]
         if assignment.swap_losses(row)[slot] < assignment.loss - TOLERANCE * abs(assignment.loss):
             out = assignment.medoids[slot]
             assignment.swap(slot, i, row)

@@ -1,8 +1,7 @@
 """Distances that PairedPAM has computed, kept by level for the arms that reached it.
 
 References are numbered by the permutation, and a level is a run of them. Level 0 is computed for every arm; a later one
-only for those that are still in question there, and these are mostly the same from step to step. All is stored by
-reference, ``values[s, column]``, so that a loop over arms runs along memory.
+only for those that are still in question there, and these are mostly the same from step to step.
 
 Within ``memory_limit`` nothing is ever computed twice. What does not fit is computed for the moment and forgotten: the
 same numbers at the price of more distances.
@@ -11,7 +10,7 @@ same numbers at the price of more distances.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -43,21 +42,21 @@ def rounds(n: int, first: int) -> list[slice]:
 
 @dataclass
 class Piece:
-    """Distances of a level for some arms: ``values[s, a]`` belongs to ``arms[at][a]``."""
+    """Distances of a level for the arms at ``at``: arm ``at[a]``'s are ``values[rows[a]]``."""
 
     values: Floats
-    at: slice | Rows
+    rows: Rows
+    at: Rows
 
 
 @dataclass
 class Level:
-    """One run of references."""
+    """One run of references, and the distances from arms to them that are stored."""
 
     span: slice
-    column: Rows  # of each arm in ``values``, -1 where it is not stored
+    row: Rows  # of each arm in ``values``, -1 where it is not stored
     values: Floats
     used: int = 0
-    scratch: list[Floats] = field(default_factory=list)
 
 
 class Levels:
@@ -80,8 +79,10 @@ class Levels:
         self._distance, self._threads, self._tally = distance, threads, tally
         self._budget = memory_limit
         self._bytes = 0
-        empty = np.empty((0, 0), dtype=distance.dtype)
-        self.levels = [Level(span, np.full(self.n, -1, dtype=np.intp), empty) for span in spans]
+        self.levels = [
+            Level(span, np.full(self.n, -1, dtype=np.intp), np.empty((0, span.stop - span.start), distance.dtype))
+            for span in spans
+        ]
         distance.prepare()
 
     def __getitem__(self, l: int) -> Level:
@@ -93,82 +94,67 @@ class Levels:
     def fill(self, l: int, arms: Rows) -> None:
         """Compute and store what is missing of a level for some arms, as far as memory allows."""
         level = self.levels[l]
-        missing = arms[level.column[arms] < 0]
-        known = len(arms) - len(missing)
+        missing = arms[level.row[arms] < 0]
         width = level.span.stop - level.span.start
-        room = self._reserve(level, len(missing))
-        missing = missing[:room]
+        known = len(arms) - len(missing)
+        missing = missing[: self._reserve(level, len(missing))]
         self._tally.add(cached=known * width, computed=len(missing) * width)
         if len(missing) == 0:
             return
         start = level.used
-        whole = len(missing) == self.n
+        whole = len(missing) == self.n  # then in order, and slices do
 
         def work(lot: slice) -> None:
             rows = lot if whole else missing[lot]
-            level.values[:, start + lot.start : start + lot.stop] = self._block(rows, level.span)
+            level.values[start + lot.start : start + lot.stop] = self._distance.block(rows, level.span)
 
-        self._threads.map(work, spans(len(missing), _TILE), threaded=self._distance.threaded)
-        level.column[missing] = np.arange(start, start + len(missing))
+        self._threads.map(work, spans(len(missing), self._tile(width)), threaded=self._distance.threaded)
+        level.row[missing] = np.arange(start, start + len(missing))
         level.used += len(missing)
 
-    def _block(self, arms: slice | Rows, references: slice) -> Floats:
-        """Distances by reference, d(arm, reference) at [reference, arm]."""
-        if self._distance.symmetric:
-            return self._distance.block(references, arms)
-        return self._distance.block(arms, references).T
+    def _tile(self, width: int) -> int:
+        """Arms of a tile, so that a tile stays in a core's cache and Ctrl-C need not wait for it."""
+        return int(max(1, min(_TILE, (1 << 18) // width, 1.5e8 / (self._distance.cost * width))))
 
     def _reserve(self, level: Level, more: int) -> int:
         """Make room for more arms; return for how many there is room."""
         width = level.span.stop - level.span.start
         size = self._distance.dtype.itemsize * width
-        have = level.values.shape[1]
+        have = len(level.values)
         need = level.used + more
-        if need <= have:
-            return more
-        # Doubling makes the copies rare; the budget counts what is allocated, the copy in passing included.
-        want = min(self.n, max(need, 2 * have, _TILE))
-        free = (self._budget - self._bytes) // size + have
-        if want > free:
-            want = free if free >= need or free > have + _TILE else have
-        if want > have:
-            values = np.empty((width, want), dtype=self._distance.dtype)
-            values[:, : level.used] = level.values[:, : level.used]
-            self._bytes += (want - have) * size
-            level.values = values
-        return min(more, level.values.shape[1] - level.used)
+        if need > have:
+            # Doubling makes the copies rare; the budget counts what is allocated.
+            want = min(self.n, max(need, 2 * have))
+            want = min(want, have + (self._budget - self._bytes) // size)
+            if want > have:
+                values = np.empty((want, width), dtype=self._distance.dtype)
+                values[: level.used] = level.values[: level.used]
+                self._bytes += (want - have) * size
+                level.values = values
+        return int(min(more, len(level.values) - level.used))
 
     def pieces(self, l: int, arms: Rows) -> Iterator[Piece]:
         """Distances of a level for these arms: stored ones, then what there was no room for, computed again."""
         level = self.levels[l]
-        columns = level.column[arms]
-        if level.used == self.n == len(arms) and columns[0] == 0 and columns[-1] == self.n - 1:
-            yield Piece(level.values[:, : self.n], slice(0, self.n))
-            return
-        stored = np.flatnonzero(columns >= 0)
+        rows = level.row[arms]
+        stored = np.flatnonzero(rows >= 0)
+        if len(stored):
+            yield Piece(level.values, rows[stored], stored)
+        forgotten = np.flatnonzero(rows < 0)
         width = level.span.stop - level.span.start
-        lot = max(_TILE, (1 << 23) // width)
-        for span in spans(len(stored), lot):
-            at = stored[span]
-            yield Piece(self._gather(level.values, columns[at]), at)
-        forgotten = np.flatnonzero(columns < 0)
-        for span in spans(len(forgotten), lot):
-            at = forgotten[span]
-            values = np.empty((width, len(at)), dtype=self._distance.dtype)
-            rows = arms[at]
+        for lot in spans(len(forgotten), max(1, (1 << 22) // width)):
+            at = forgotten[lot]
+            values = np.empty((len(at), width), dtype=self._distance.dtype)
+            these = arms[at]
 
-            def work(part: slice, values: Floats = values, rows: Rows = rows) -> None:
-                values[:, part] = self._block(rows[part], level.span)
+            def work(part: slice, values: Floats = values, these: Rows = these) -> None:
+                values[part] = self._distance.block(these[part], level.span)
 
-            self._threads.map(work, spans(len(at), _TILE), threaded=self._distance.threaded)
+            self._threads.map(work, spans(len(at), self._tile(width)), threaded=self._distance.threaded)
             self._tally.add(computed=values.size)
-            yield Piece(values, at)
+            yield Piece(values, np.arange(len(at)), at)
 
-    def _gather(self, values: Floats, columns: Rows) -> Floats:
-        out = np.empty((len(values), len(columns)), dtype=values.dtype)
-
-        def work(rows: slice) -> None:
-            np.take(values[rows], columns, axis=1, out=out[rows])
-
-        self._threads.map(work, spans(len(values), max(1, (1 << 18) // max(1, len(columns)))))
-        return out
+    def row(self, l: int, arm: int) -> npt.NDArray[np.float64]:
+        """Distances from one arm to the references of a level."""
+        piece = next(self.pieces(l, np.array([arm])))
+        return piece.values[piece.rows[0]].astype(np.float64)

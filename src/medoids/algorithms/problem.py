@@ -12,9 +12,12 @@ import numpy.typing as npt
 from medoids.assignment import Assignment
 from medoids.clustering import TraceRecord
 from medoids.distances import Counted
-from medoids.engine.threads import Threads
+from medoids.engine.threads import Threads, spans
 
 __all__ = ["Problem", "Solution"]
+
+# Points of a chunk of exact distances.
+_POINTS = 4096
 
 
 @dataclass
@@ -67,10 +70,20 @@ class Problem:
         """Rows that may become medoids."""
         return np.flatnonzero(self.weights > 0)
 
+    def exact_rows(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+        """Distances from some rows, as medoids, to all points."""
+        out = np.empty((len(rows), self.n))
+
+        def work(points: slice) -> None:
+            out[:, points] = self.distance.exact_block(rows, points)
+
+        self.threads.map(work, spans(self.n, _POINTS), threaded=self.distance.threaded)
+        return out
+
     def exact_row(self, i: int) -> npt.NDArray[np.float64]:
         """Distances from row i, as a medoid, to all points."""
         with self.distance.tally.phase("assignment"):
-            row: npt.NDArray[np.float64] = self.distance.exact_block(np.array([i]), slice(0, self.n))[0]
+            row: npt.NDArray[np.float64] = self.exact_rows(np.array([i]))[0]
             return row
 
     def assign(self, medoids: npt.ArrayLike) -> Assignment:

@@ -6,13 +6,13 @@ all of them); its lowest face counts. A search is three choices::
 
     references.py   which references, in which order       fresh draws | one fixed permutation, with a cache
     (the caller)    what an arm is                         pairs | points with virtual arms
-    bounds.py       when an arm may be dropped             independent intervals
+    bounds.py       when an arm may be dropped             independent intervals | paired differences
 
 and ``search.py`` is the loop that puts them together: successive elimination.
 """
 
-from medoids.bandit.bounds import Independent
+from medoids.bandit.bounds import Independent, Paired
 from medoids.bandit.references import FixedPermutation, FreshDraws, References
 from medoids.bandit.search import Arms, Found, search
 
-__all__ = ["Arms", "FixedPermutation", "Found", "FreshDraws", "Independent", "References", "search"]
+__all__ = ["Arms", "FixedPermutation", "Found", "FreshDraws", "Independent", "Paired", "References", "search"]

@@ -1,0 +1,312 @@
+"""The arms of PairedPAM: moments of all changes, carried from step to step, and spreads against the leader.
+
+Names as in ``arms.py``: b is the change of a reference's loss if its own medoid stays, c what is added if it leaves.
+For an arm i and its faces j (in BUILD there is one face and no c), over the references looked at so far,
+
+    S_i = sum b        T_ij = sum over the references of j of c                  the means: (S_i + T_ij) / t
+    Q_i = sum b^2      R_ij = sum over the references of j of (b + c)^2 - b^2    the squares, against "no swap"
+    V_i = sum (b-l)^2  U_ij = sum over the references of j of c (2 (b-l) + c)    the squares, against the leader's l
+
+each at O(1) a distance for all k faces. Three things keep them cheap:
+
+- An arm changes few references: one that is not nearer to s than the second medoid of s brings b = 0 and c = d2 - d1,
+  whoever it is. So T, R, V, U hold only what an arm adds to this base, and the base is summed once for all arms.
+- S, Q, T, R of level 0, which every arm sees, are carried: after a step only the references whose (d1, d2, nearest)
+  changed are taken out with their old state and put in with the new one.
+- Most arms fall without V and U: the spread of a difference is at most the sum of the two spreads, which S, Q, T and R
+  tell. So the leader is met in pairs only by the arms that this leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.algorithms.levels import Levels, Piece
+from medoids.assignment import Assignment
+from medoids.bandit import Paired
+from medoids.engine.threads import Threads, spans
+
+__all__ = ["Moments", "PairedArms", "State"]
+
+Float64s = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass
+class State:
+    """The references' side, numbered by the permutation: distances to the two nearest medoids, slot, weight."""
+
+    d1: Float64s
+    d2: Float64s
+    slot: Rows
+    w: Float64s
+    k: int  # slots that are in use
+    swaps: bool
+
+    @classmethod
+    def of(cls, assignment: Assignment, order: Rows, *, swaps: bool) -> State:
+        return cls(
+            assignment.d1[order],
+            assignment.d2[order],
+            assignment.nearest[order],
+            assignment.weights[order],
+            len(assignment.medoids),
+            swaps,
+        )
+
+    def own_change(self) -> Float64s:
+        """Return what each point's own loss does if it becomes a medoid, whose distance to itself is 0."""
+        if not np.isfinite(self.d1[0]):
+            return np.zeros(len(self.d1))
+        return self.w * self.d1
+
+    def changes(self, distances: Float64s, span: slice, face: int) -> Float64s:
+        """Return the changes that an arm's face brings to a run of references."""
+        d1 = self.d1[span]
+        if not np.isfinite(d1[0]):
+            return self.w[span] * distances
+        limit = np.where(self.slot[span] == face, self.d2[span], d1) if self.swaps else d1
+        changes: Float64s = self.w[span] * (np.minimum(distances, limit) - d1)
+        return changes
+
+
+@dataclass
+class Base:
+    """What an arm that changes nothing brings: to T and R by slot, and given the leader's changes to V and U."""
+
+    T: Float64s
+    R: Float64s
+    V: float
+    U: Float64s
+
+    @classmethod
+    def of(cls, state: State, references: slice | Rows, lead: Float64s | None = None) -> Base:
+        if not state.swaps:
+            return cls(np.zeros(0), np.zeros(0), 0.0, np.zeros(0))
+        far, slot = state.d2[references], state.slot[references]
+        c = np.where(np.isfinite(far), state.w[references] * (far - state.d1[references]), 0.0)
+        l = np.zeros(len(c)) if lead is None else lead
+
+        def by_slot(values: Float64s) -> Float64s:
+            return np.bincount(slot, values, minlength=state.k).astype(np.float64)
+
+        return cls(by_slot(c), by_slot(c**2), float(l @ l), by_slot(c * (c - 2 * l)))
+
+    def __add__(self, other: Base) -> Base:
+        return Base(self.T + other.T, self.R + other.R, self.V + other.V, self.U + other.U)
+
+
+class Moments:
+    """S, Q, T, R for some arms, T and R without their base.
+
+    Parameters
+    ----------
+    count : int
+        Arms.
+    faces : int
+        Slots; 0 in BUILD, where S and Q are all.
+    """
+
+    def __init__(self, count: int, faces: int) -> None:
+        self.S, self.Q = np.zeros(count), np.zeros(count)
+        self.T, self.R = np.zeros((count, faces)), np.zeros((count, faces))
+
+    def take(self, at: Rows) -> Moments:
+        part = Moments(0, 0)
+        part.S, part.Q, part.T, part.R = self.S[at], self.Q[at], self.T[at], self.R[at]
+        return part
+
+    def add(
+        self, piece: Piece, state: State, references: Rows, start: int, threads: Threads, *, sign: float = 1.0
+    ) -> None:
+        """Add (or take out) references, numbered by the permutation, of the level that begins at ``start``."""
+        from medoids.algorithms.kernels import add_additions, add_swaps
+
+        at = piece.at
+        whole = len(at) == len(self.S)
+        S, Q, T, R = (x if whole else x[at] for x in (self.S, self.Q, self.T, self.R))
+        d1, d2, slot = state.d1[references], state.d2[references], state.slot[references]
+        w, columns = sign * state.w[references], references - start
+
+        def work(arms: slice) -> None:
+            if state.swaps:
+                add_swaps(piece.values, piece.rows, columns, d1, d2, slot, w, arms.start, arms.stop, S, Q, T, R)
+            else:
+                add_additions(piece.values, piece.rows, columns, d1, w, arms.start, arms.stop, S, Q)
+
+        threads.map(work, spans(len(at), _tile(len(references))))
+        if not whole:
+            self.S[at], self.Q[at], self.T[at], self.R[at] = S, Q, T, R
+
+
+def _tile(references: int) -> int:
+    """Arms of a chunk: some milliseconds of work."""
+    return max(16, (1 << 21) // max(1, references))
+
+
+class PairedArms:
+    """One search's arms.
+
+    Attributes
+    ----------
+    left : ndarray
+        Arms that are still in question.
+    t : int
+        References looked at.
+    """
+
+    def __init__(
+        self, levels: Levels, state: State, carried: Moments, allowed: npt.NDArray[np.bool_], threads: Threads
+    ) -> None:
+        self._levels, self._state, self._threads = levels, state, threads
+        self._own = state.own_change()
+        self.moments = carried
+        self.left = np.arange(levels.n)
+        self._allowed = allowed
+        self._l = 0
+        self.t = levels[0].span.stop
+        self._base = Base.of(state, levels[0].span)
+        self._leader: tuple[int, int] | None = None
+        self._met = 0  # levels in V and U
+        self._V, self._U = np.zeros(0), np.zeros((0, 0))
+        self._pair_base = Base.of(state, slice(0, 0))
+
+    def drop(self, bounds: Paired) -> None:
+        """Forget the arms that the bounds rule out: first by their own spreads, then by pairs with the leader."""
+        width = bounds.width(self.t)
+        best, face = self._best_faces()
+        if self._l == 0:
+            best = np.where(self._allowed, best, np.inf)
+        at = int(np.argmin(best))
+        lead, slot = float(best[at]), int(face[at])
+        none = self._state.swaps and lead >= 0  # "no swap" leads, whose changes are all 0
+        spread = 0.0 if none else self._spread_of(at, slot)
+        keep = self._screen(0.0 if none else lead, spread, width)
+        if self._l == 0:
+            keep &= self._allowed
+        if none:
+            self._restrict(np.flatnonzero(keep), leader=None)
+            return
+        keep[at] = True
+        leader = (int(self.left[at]), slot)
+        self._restrict(np.flatnonzero(keep), leader=leader)
+        self._restrict(np.flatnonzero(self._meet(lead, leader, width)), leader=leader)
+
+    def _best_faces(self) -> tuple[Float64s, Rows]:
+        """Return the lowest mean of each arm, and its face."""
+        moments, count = self.moments, len(self.left)
+        face = np.zeros(count, dtype=np.intp)
+        if not self._state.swaps:
+            return moments.S / self.t, face
+        from medoids.algorithms.kernels import lowest_face
+
+        best, base = np.empty(count), self._base.T
+        self._threads.map(
+            lambda arms: lowest_face(moments.S, moments.T, base, arms.start, arms.stop, best, face),
+            spans(count, _tile(self._state.k)),
+        )
+        return best / self.t, face
+
+    def _spread_of(self, at: int, slot: int) -> float:
+        moments, base = self.moments, self._base
+        mean, square = moments.S[at], moments.Q[at]
+        if self._state.swaps:
+            mean = mean + moments.T[at, slot] + base.T[slot]
+            square = square + moments.R[at, slot] + base.R[slot]
+        return float(np.sqrt(max(0.0, square / self.t - (mean / self.t) ** 2)))
+
+    def _floor(self) -> Float64s:
+        """Return a spread that an arm has in any case: that of its own point, which may not have been drawn yet.
+
+        An outlier's gain is all in this one reference, and a sample without it shows a spread of 0.
+        """
+        floor: Float64s = self._own[self.left] / np.sqrt(self._levels.n)
+        return floor
+
+    def _screen(self, lead: float, spread: float, width: float) -> npt.NDArray[np.bool_]:
+        moments, count, floor = self.moments, len(self.left), self._floor()
+        if not self._state.swaps:
+            mean = moments.S / self.t
+            reach = np.maximum(np.sqrt(np.maximum(moments.Q / self.t - mean**2, 0)), floor)
+            screened: npt.NDArray[np.bool_] = mean - lead <= width * (reach + spread)
+            return screened
+        from medoids.algorithms.kernels import screen_faces
+
+        keep = np.empty(count, dtype=np.bool_)
+
+        def work(arms: slice) -> None:
+            m, b = moments, self._base
+            args = (m.S, m.Q, m.T, m.R, b.T, b.R, self.t, lead, spread, width, floor)
+            screen_faces(*args, arms.start, arms.stop, keep)
+
+        self._threads.map(work, spans(count, _tile(self._state.k)))
+        return keep
+
+    def _meet(self, lead: float, leader: tuple[int, int], width: float) -> npt.NDArray[np.bool_]:
+        """Compare the arms that are left with the leader, in pairs."""
+        self._add_pairs(leader)
+        moments, t = self.moments, self.t
+        if self._state.swaps:
+            means = (moments.S[:, None] + moments.T + self._base.T) / t
+            squares = (self._V[:, None] + self._pair_base.V + self._U + self._pair_base.U) / t
+        else:
+            means, squares = moments.S[:, None] / t, self._V[:, None] / t
+        difference = means - lead
+        spread = np.sqrt(np.maximum(squares - difference**2, 0))
+        kept: npt.NDArray[np.bool_] = (difference <= width * np.maximum(spread, self._floor()[:, None])).any(axis=1)
+        return kept
+
+    def _add_pairs(self, leader: tuple[int, int]) -> None:
+        """Bring V and U to the arms, the leader and the levels of now; levels met with this leader before stay."""
+        state, count = self._state, len(self.left)
+        start = self._met if self._leader == leader else 0
+        if start == 0:
+            self._V, self._U = np.zeros(count), np.zeros((count, state.k if state.swaps else 0))
+            self._pair_base = Base.of(state, slice(0, 0))
+        for l in range(start, self._l + 1):
+            span = self._levels[l].span
+            lead = state.changes(self._levels.row(l, leader[0]), span, leader[1])
+            self._pair_base = self._pair_base + Base.of(state, span, lead)
+            for piece in self._levels.pieces(l, self.left):
+                self._add_piece(piece, span, lead)
+        self._leader, self._met = leader, self._l + 1
+
+    def _add_piece(self, piece: Piece, span: slice, lead: Float64s) -> None:
+        from medoids.algorithms.kernels import pair_additions, pair_swaps
+
+        state, at = self._state, piece.at
+        whole = len(at) == len(self._V)
+        V, U = (self._V, self._U) if whole else (self._V[at], self._U[at])
+        d1, d2, slot, w = state.d1[span], state.d2[span], state.slot[span], state.w[span]
+
+        def work(arms: slice) -> None:
+            if state.swaps:
+                pair_swaps(piece.values, piece.rows, d1, d2, slot, w, lead, arms.start, arms.stop, V, U)
+            else:
+                pair_additions(piece.values, piece.rows, d1, w, lead, arms.start, arms.stop, V)
+
+        self._threads.map(work, spans(len(at), _tile(len(d1))))
+        if not whole:
+            self._V[at], self._U[at] = V, U
+
+    def _restrict(self, at: Rows, leader: tuple[int, int] | None) -> None:
+        self.left = self.left[at]
+        self.moments = self.moments.take(at)  # a copy: what is carried stays as it is
+        if self._leader is not None and self._leader == leader:
+            self._V, self._U = self._V[at], self._U[at]
+        else:
+            self._leader = None
+
+    def look(self) -> None:
+        """Look at the next level with the arms that are left."""
+        self._l += 1
+        self._levels.fill(self._l, self.left)
+        span = self._levels[self._l].span
+        references = np.arange(span.start, span.stop)
+        for piece in self._levels.pieces(self._l, self.left):
+            self.moments.add(piece, self._state, references, span.start, self._threads)
+        self._base = self._base + Base.of(self._state, span)
+        self.t = span.stop

@@ -1,0 +1,164 @@
+"""PairedPAM: PAM's path from few distances, by comparing arms in pairs.
+
+As in BanditPAM++ every step of PAM is a best-arm search in which points are arms with k faces and all arms see the same
+references, in the order of one fixed permutation. Three things go beyond it: arms are dropped by their *differences*
+from the leader (``bandit.Paired``), a face also when "no swap" is surely better; references come in growing rounds
+whose distances are kept for the arms that reached them (``levels.py``); and sums are carried from step to step
+(``paired.py``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.algorithms.levels import Levels, rounds
+from medoids.algorithms.matrix import MARGIN
+from medoids.algorithms.paired import Moments, PairedArms, State
+from medoids.algorithms.problem import Problem, Solution
+from medoids.assignment import TOLERANCE, Assignment, lowest
+from medoids.bandit import Paired
+from medoids.initialization import initialize
+
+__all__ = ["DELTA", "PairedPAM", "pairedpam"]
+
+Float64s = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+# w = 3.5; docs/algorithm.md has the measurements behind it.
+DELTA = 5e-6
+# A search ends with so few arms; these are compared on all references.
+_FEW = 8
+# References of level 0: for distances that cost less than a microsecond, and for others.
+_FIRST_CHEAP, _FIRST_DEAR = 512, 128
+_DEAR = 1_000.0
+
+
+class PairedPAM:
+    """One fit."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        candidates = problem.candidates  # a reference of weight 0 says nothing
+        self.order = problem.random.permutation(candidates)
+        n = len(candidates)
+        first = _FIRST_CHEAP if problem.distance.cost < _DEAR else _FIRST_DEAR
+        distance = problem.distance.inner.reordered(self.order)
+        tally = problem.distance.tally
+        self.levels = Levels(distance, rounds(n, first), problem.memory_limit, problem.threads, tally)
+        self.bounds = Paired(DELTA if problem.delta is None else problem.delta, n)
+        self.everyone = np.arange(n)
+        self.place = np.full(problem.n, -1, dtype=np.intp)
+        self.place[self.order] = self.everyone
+        self._carried: Moments | None = None
+        self._seen: State | None = None
+
+    def run(self) -> Solution:
+        problem = self.problem
+        build = isinstance(problem.init, str) and problem.init == "build"
+        assignment = self._build() if build else initialize(problem)
+        n_swaps = 0
+        while n_swaps < problem.max_iter and not problem.stopped:
+            if not self._swap(assignment):
+                return Solution(assignment, n_swaps, converged=True)
+            n_swaps += 1
+        return Solution(assignment, n_swaps, converged=False)
+
+    def _build(self) -> Assignment:
+        problem = self.problem
+        assignment = Assignment(problem.weights, problem.k)
+        while len(assignment.medoids) < problem.k:
+            with problem.distance.tally.phase("build"):
+                arms = self._search(assignment, swaps=False)
+
+            def losses(rows: Float64s) -> Float64s:
+                sums: Float64s = np.minimum(rows, assignment.d1) @ problem.weights
+                return sums[None]
+
+            found = self._judge(arms, losses)
+            assert found is not None
+            _, i, row, _ = found
+            assignment.add(i, row)
+            problem.record("build", assignment, i, None, references=arms.t, candidates=len(arms.left))
+        return assignment
+
+    def _swap(self, assignment: Assignment) -> bool:
+        problem = self.problem
+        with problem.distance.tally.phase("swap"):
+            arms = self._search(assignment, swaps=True)
+
+        def losses(rows: Float64s) -> Float64s:
+            return np.array([assignment.swap_losses(row) for row in rows]).T
+
+        found = self._judge(arms, losses)
+        if found is None or not found[3] < assignment.loss - TOLERANCE * abs(assignment.loss):
+            return False
+        slot, i, row, _ = found
+        out = assignment.medoids[slot]
+        assignment.swap(slot, i, row)
+        problem.record("swap", assignment, i, out, references=arms.t, candidates=len(arms.left))
+        return True
+
+    def _search(self, assignment: Assignment, *, swaps: bool) -> PairedArms:
+        """Drop arms round by round, until few are left or all references have been seen."""
+        state = State.of(assignment, self.order, swaps=swaps)
+        carried = self._carry(state)
+        allowed = np.ones(len(self.order), dtype=bool)
+        allowed[self.place[assignment.medoids]] = False
+        arms = PairedArms(self.levels, state, carried, allowed, self.problem.threads)
+        for _ in range(len(self.levels) - 1):
+            arms.drop(self.bounds)
+            if len(arms.left) <= _FEW:
+                break
+            arms.look()
+        else:
+            arms.drop(self.bounds)
+        return arms
+
+    def _carry(self, state: State) -> Moments:
+        """Bring the moments of level 0 to a state: redo the references whose state changed, or all at the start."""
+        self.levels.fill(0, self.everyone)
+        span = self.levels[0].span
+        numbers = np.arange(span.stop)
+        old = self._seen
+        stale = old is None or old.swaps != state.swaps or not np.isfinite(old.d1[0])
+        changed = numbers
+        if old is not None and not stale:
+            differ = state.d1[span] != old.d1[span]
+            if state.swaps:
+                differ |= (state.d2[span] != old.d2[span]) | (state.slot[span] != old.slot[span])
+            changed = np.flatnonzero(differ)
+            stale = 2 * len(changed) > len(numbers)
+        threads = self.problem.threads
+        if stale or self._carried is None:
+            self._carried = Moments(len(self.order), state.k if state.swaps else 0)
+            changed = numbers
+        for piece in self.levels.pieces(0, self.everyone):
+            if not stale and old is not None:
+                self._carried.add(piece, old, changed, 0, threads, sign=-1.0)
+            self._carried.add(piece, state, changed, 0, threads)
+        self._seen = state
+        return self._carried
+
+    def _judge(self, arms: PairedArms, losses) -> tuple[int, int, Float64s, float] | None:  # type: ignore[no-untyped-def]
+        """Compare the arms that are left on all references: by blocks first, and what these cannot tell apart exactly.
+
+        Ties go to the lowest row, so rows are compared in their own order, not the permutation's.
+        """
+        problem = self.problem
+        if len(arms.left) == 0:
+            return None
+        rows = np.sort(self.order[arms.left])
+        everyone = slice(0, problem.n)
+        with problem.distance.tally.phase("exact"):
+            if not problem.distance.exact and len(rows) > 1:
+                estimates = losses(problem.distance.block(rows, everyone).astype(np.float64)).min(axis=0)
+                rows = rows[estimates <= estimates.min() + MARGIN * abs(estimates.min())]
+            block = problem.exact_rows(rows)
+        table = losses(block)
+        slot, at = lowest(table)
+        return slot, int(rows[at]), block[at], float(table[slot, at])
+
+
+def pairedpam(problem: Problem) -> Solution:
+    """PAM's medoids with high probability, from a fraction of the distances."""
+    return PairedPAM(problem).run()
