@@ -9,6 +9,8 @@ memory. PairedPAM stores them by arm, values[row, s]: it visits some arms and mo
 
 from __future__ import annotations
 
+import numpy as np
+
 from medoids.engine.compile import kernel
 
 __all__ = [
@@ -45,17 +47,18 @@ def add_both(D, references, x1, x2, slot, w, start, stop, S, T):  # type: ignore
 
 
 @kernel(fast_sums=True)
-def add_additions(values, rows, references, x1, w, start, stop, S, Q):  # type: ignore[no-untyped-def]
+def add_additions(values, rows, columns, x1, w, w2, start, stop, S, Q):  # type: ignore[no-untyped-def]
     """Sum of the changes w (min(d, x1) - x1) and of their squares; without a medoid yet, of w d."""
-    first = len(x1) > 0 and x1[0] == float("inf")
+    zero = x1.dtype.type(0)
+    first = len(x1) > 0 and x1[0] == np.inf
     for a in range(start, stop):
         row = values[rows[a]]
-        total = square = 0.0
-        for e in range(len(references)):
-            d, near = float(row[references[e]]), x1[e]
-            change = w[e] * (d if first else min(d, near) - near)
-            total += change
-            square += change * abs(w[e]) * (d if first else min(d, near) - near)
+        total = square = zero
+        for e in range(len(columns)):
+            d = zero + row[columns[e]]
+            change = d if first else min(d, x1[e]) - x1[e]
+            total += w[e] * change
+            square += w2[e] * change * change
         S[a] += total
         Q[a] += square
 
@@ -63,83 +66,92 @@ def add_additions(values, rows, references, x1, w, start, stop, S, Q):  # type: 
 @kernel(fast_sums=True)
 def pair_additions(values, rows, x1, w, lead, start, stop, V):  # type: ignore[no-untyped-def]
     """V_i += (change_i - change of the leader)^2."""
-    first = len(x1) > 0 and x1[0] == float("inf")
+    zero = x1.dtype.type(0)
+    first = len(x1) > 0 and x1[0] == np.inf
     for a in range(start, stop):
         row = values[rows[a]]
-        total = 0.0
+        total = zero
         for s in range(len(x1)):
-            d, near = float(row[s]), x1[s]
-            z = w[s] * (d if first else min(d, near) - near) - lead[s]
+            d = zero + row[s]
+            z = w[s] * (d if first else min(d, x1[s]) - x1[s]) - lead[s]
             total += z * z
         V[a] += total
 
 
-@kernel()
-def add_swaps(values, rows, references, x1, x2, slot, w, start, stop, S, Q, T, R):  # type: ignore[no-untyped-def]
-    """S, Q, T, R of the references that an arm changes: those to which it is nearer than their second medoid.
+@kernel(fast_sums=True)
+def add_swaps(values, rows, columns, ends, x1, x2, w, w2, start, stop, S, Q, T, R):  # type: ignore[no-untyped-def]
+    """S, Q, T, R by Theorem 1. References come sorted by slot, slot j's ending at ``ends[j]``.
 
-    All others bring the same to every arm, which ``paired.py`` adds: most references are not even looked at twice.
+    A row is first copied into that order, so that the sums of a slot run along memory and without a branch.
     """
+    copied = np.empty(len(columns), dtype=x1.dtype)
+    zero = x1.dtype.type(0)
     for a in range(start, stop):
-        row, own, own_square = values[rows[a]], T[a], R[a]
-        total = square = 0.0
-        for e in range(len(references)):
-            d = float(row[references[e]])
-            if d < x2[e]:
-                weight, near, j = w[e], x1[e], slot[e]
-                sign = -1.0 if weight < 0 else 1.0
-                kept = weight * (min(d, near) - near)
-                left = weight * (d - near)
-                none = weight * (x2[e] - near) if x2[e] < float("inf") else 0.0
-                total += kept
-                square += sign * kept * kept
-                own[j] += left - kept - none
-                own_square[j] += sign * (left * left - kept * kept - none * none)
-        S[a] += total
-        Q[a] += square
+        row = values[rows[a]]
+        for e in range(len(columns)):
+            copied[e] = row[columns[e]]
+        first = 0
+        for j in range(len(ends)):
+            total = square = own = own_square = zero
+            for e in range(first, ends[j]):
+                kept = min(copied[e], x1[e]) - x1[e]
+                left = min(copied[e], x2[e]) - x1[e]
+                total += w[e] * kept
+                square += w2[e] * kept * kept
+                own += w[e] * (left - kept)
+                own_square += w2[e] * (left * left - kept * kept)
+            first = ends[j]
+            S[a] += total
+            Q[a] += square
+            T[a, j] += own
+            R[a, j] += own_square
+
+
+@kernel(fast_sums=True)
+def pair_swaps(values, rows, columns, ends, x1, x2, w, lead, start, stop, V, U):  # type: ignore[no-untyped-def]
+    """V_i += (b - l)^2 and, for the own slot j, U_ij += (b + c - l)^2 - (b - l)^2: all k squares for one distance."""
+    copied = np.empty(len(columns), dtype=x1.dtype)
+    zero = x1.dtype.type(0)
+    for a in range(start, stop):
+        row = values[rows[a]]
+        for e in range(len(columns)):
+            copied[e] = row[columns[e]]
+        first = 0
+        for j in range(len(ends)):
+            total = own = zero
+            for e in range(first, ends[j]):
+                kept = w[e] * (min(copied[e], x1[e]) - x1[e]) - lead[e]
+                left = w[e] * (min(copied[e], x2[e]) - x1[e]) - lead[e]
+                total += kept * kept
+                own += left * left - kept * kept
+            first = ends[j]
+            V[a] += total
+            U[a, j] += own
 
 
 @kernel()
-def pair_swaps(values, rows, x1, x2, slot, w, lead, start, stop, V, U):  # type: ignore[no-untyped-def]
-    """V and U as `add_swaps` does S to R: (change - l)^2 less what it is for an arm that changes nothing."""
-    for a in range(start, stop):
-        row, own = values[rows[a]], U[a]
-        total = 0.0
-        for s in range(len(x1)):
-            d = float(row[s])
-            if d < x2[s]:
-                weight, near, other, j = w[s], x1[s], lead[s], slot[s]
-                kept = weight * (min(d, near) - near) - other
-                left = weight * (d - near) - other
-                none = weight * (x2[s] - near) - other if x2[s] < float("inf") else -other
-                total += kept * kept - other * other
-                own[j] += left * left - kept * kept - none * none + other * other
-        V[a] += total
-
-
-@kernel()
-def lowest_face(S, T, base, start, stop, best, face):  # type: ignore[no-untyped-def]
-    """Lowest of S_i + T_ij + base_j over the slots j, and which it is."""
+def lowest_face(S, T, start, stop, best, face):  # type: ignore[no-untyped-def]
+    """Lowest of S_i + T_ij over the slots j, and which it is."""
     for i in range(start, stop):
         best[i] = float("inf")
-        for j in range(len(base)):
-            total = S[i] + T[i, j] + base[j]
+        for j in range(T.shape[1]):
+            total = S[i] + T[i, j]
             if total < best[i]:
                 best[i] = total
                 face[i] = j
 
 
 @kernel()
-def screen_faces(S, Q, T, R, base, base_square, t, lead, spread, width, floor, start, stop, keep):  # type: ignore[no-untyped-def]
+def screen_faces(S, Q, T, R, t, lead, spread, width, floor, start, stop, keep):  # type: ignore[no-untyped-def]
     """Keep an arm if one of its faces may beat both the leader, whose mean is ``lead``, and no swap, whose mean is 0.
 
     ``spread`` is the leader's standard deviation: that of a difference is at most the sum of the two.
     """
     for i in range(start, stop):
         keep[i] = False
-        for j in range(len(base)):
-            mean = (S[i] + T[i, j] + base[j]) / t
-            reach = max((max(0.0, (Q[i] + R[i, j] + base_square[j]) / t - mean * mean)) ** 0.5, floor[i])
+        for j in range(T.shape[1]):
+            mean = (S[i] + T[i, j]) / t
+            reach = max((max(0.0, (Q[i] + R[i, j]) / t - mean * mean)) ** 0.5, floor[i])
             if mean - lead <= width * (reach + spread) and mean <= width * reach:
                 keep[i] = True
                 break

@@ -123,9 +123,11 @@ class Levels:
         have = len(level.values)
         need = level.used + more
         if need > have:
-            # Doubling makes the copies rare; the budget counts what is allocated.
-            want = min(self.n, max(need, 2 * have))
-            want = min(want, have + (self._budget - self._bytes) // size)
+            # Generously, so that copies are rare: memory that is never touched costs nothing but the budget, of which
+            # no single level takes more than a quarter beyond its need.
+            free = self._budget - self._bytes
+            want = min(self.n, max(need, 2 * have, min(4 * need, have + free // 4 // size)))
+            want = min(want, have + free // size)
             if want > have:
                 values = np.empty((want, width), dtype=self._distance.dtype)
                 values[: level.used] = level.values[: level.used]
@@ -157,4 +159,5 @@ class Levels:
     def row(self, l: int, arm: int) -> npt.NDArray[np.float64]:
         """Distances from one arm to the references of a level."""
         piece = next(self.pieces(l, np.array([arm])))
-        return piece.values[piece.rows[0]].astype(np.float64)
+        row: npt.NDArray[np.float64] = piece.values[piece.rows[0]].astype(np.float64)
+        return row

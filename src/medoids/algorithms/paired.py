@@ -7,14 +7,10 @@ For an arm i and its faces j (in BUILD there is one face and no c), over the ref
     Q_i = sum b^2      R_ij = sum over the references of j of (b + c)^2 - b^2    the squares, against "no swap"
     V_i = sum (b-l)^2  U_ij = sum over the references of j of c (2 (b-l) + c)    the squares, against the leader's l
 
-each at O(1) a distance for all k faces. Three things keep them cheap:
-
-- An arm changes few references: one that is not nearer to s than the second medoid of s brings b = 0 and c = d2 - d1,
-  whoever it is. So T, R, V, U hold only what an arm adds to this base, and the base is summed once for all arms.
-- S, Q, T, R of level 0, which every arm sees, are carried: after a step only the references whose (d1, d2, nearest)
-  changed are taken out with their old state and put in with the new one.
-- Most arms fall without V and U: the spread of a difference is at most the sum of the two spreads, which S, Q, T and R
-  tell. So the leader is met in pairs only by the arms that this leaves.
+each at O(1) a distance for all k faces. S, Q, T, R of level 0, which every arm sees, are carried: after a step only the
+references whose (d1, d2, nearest) changed are taken out with their old state and put in with the new one. And most arms
+fall without V and U: the spread of a difference is at most the sum of the two spreads, which S, Q, T and R tell, so the
+leader is met in pairs only by the arms that this leaves.
 """
 
 from __future__ import annotations
@@ -27,6 +23,7 @@ import numpy.typing as npt
 from medoids.algorithms.levels import Levels, Piece
 from medoids.assignment import Assignment
 from medoids.bandit import Paired
+from medoids.distances import Floats
 from medoids.engine.threads import Threads, spans
 
 __all__ = ["Moments", "PairedArms", "State"]
@@ -57,6 +54,15 @@ class State:
             swaps,
         )
 
+    def by_slot(self, references: Rows, dtype: npt.DTypeLike) -> tuple[Rows, Rows, Floats, Floats, Floats]:
+        """Sort references by slot; return them, where each slot ends, and d1, d2, w in the precision of a level."""
+        order = np.argsort(self.slot[references], kind="stable") if self.swaps else np.arange(len(references))
+        references = references[order]
+        ends = np.searchsorted(self.slot[references], np.arange(self.k), side="right")
+        kind = np.float32 if dtype == np.float32 else np.float64
+        d1, d2, w = (x[references].astype(kind) for x in (self.d1, self.d2, self.w))
+        return references, ends, d1, d2, w
+
     def own_change(self) -> Float64s:
         """Return what each point's own loss does if it becomes a medoid, whose distance to itself is 0."""
         if not np.isfinite(self.d1[0]):
@@ -73,34 +79,8 @@ class State:
         return changes
 
 
-@dataclass
-class Base:
-    """What an arm that changes nothing brings: to T and R by slot, and given the leader's changes to V and U."""
-
-    T: Float64s
-    R: Float64s
-    V: float
-    U: Float64s
-
-    @classmethod
-    def of(cls, state: State, references: slice | Rows, lead: Float64s | None = None) -> Base:
-        if not state.swaps:
-            return cls(np.zeros(0), np.zeros(0), 0.0, np.zeros(0))
-        far, slot = state.d2[references], state.slot[references]
-        c = np.where(np.isfinite(far), state.w[references] * (far - state.d1[references]), 0.0)
-        l = np.zeros(len(c)) if lead is None else lead
-
-        def by_slot(values: Float64s) -> Float64s:
-            return np.bincount(slot, values, minlength=state.k).astype(np.float64)
-
-        return cls(by_slot(c), by_slot(c**2), float(l @ l), by_slot(c * (c - 2 * l)))
-
-    def __add__(self, other: Base) -> Base:
-        return Base(self.T + other.T, self.R + other.R, self.V + other.V, self.U + other.U)
-
-
 class Moments:
-    """S, Q, T, R for some arms, T and R without their base.
+    """S, Q, T, R for some arms.
 
     Parameters
     ----------
@@ -128,14 +108,15 @@ class Moments:
         at = piece.at
         whole = len(at) == len(self.S)
         S, Q, T, R = (x if whole else x[at] for x in (self.S, self.Q, self.T, self.R))
-        d1, d2, slot = state.d1[references], state.d2[references], state.slot[references]
-        w, columns = sign * state.w[references], references - start
+        references, ends, d1, d2, w = state.by_slot(references, piece.values.dtype)
+        columns, w2 = references - start, sign * w**2
+        w = sign * w
 
         def work(arms: slice) -> None:
             if state.swaps:
-                add_swaps(piece.values, piece.rows, columns, d1, d2, slot, w, arms.start, arms.stop, S, Q, T, R)
+                add_swaps(piece.values, piece.rows, columns, ends, d1, d2, w, w2, arms.start, arms.stop, S, Q, T, R)
             else:
-                add_additions(piece.values, piece.rows, columns, d1, w, arms.start, arms.stop, S, Q)
+                add_additions(piece.values, piece.rows, columns, d1, w, w2, arms.start, arms.stop, S, Q)
 
         threads.map(work, spans(len(at), _tile(len(references))))
         if not whole:
@@ -168,11 +149,9 @@ class PairedArms:
         self._allowed = allowed
         self._l = 0
         self.t = levels[0].span.stop
-        self._base = Base.of(state, levels[0].span)
         self._leader: tuple[int, int] | None = None
         self._met = 0  # levels in V and U
         self._V, self._U = np.zeros(0), np.zeros((0, 0))
-        self._pair_base = Base.of(state, slice(0, 0))
 
     def drop(self, bounds: Paired) -> None:
         """Forget the arms that the bounds rule out: first by their own spreads, then by pairs with the leader."""
@@ -203,19 +182,18 @@ class PairedArms:
             return moments.S / self.t, face
         from medoids.algorithms.kernels import lowest_face
 
-        best, base = np.empty(count), self._base.T
+        best = np.empty(count)
         self._threads.map(
-            lambda arms: lowest_face(moments.S, moments.T, base, arms.start, arms.stop, best, face),
+            lambda arms: lowest_face(moments.S, moments.T, arms.start, arms.stop, best, face),
             spans(count, _tile(self._state.k)),
         )
         return best / self.t, face
 
     def _spread_of(self, at: int, slot: int) -> float:
-        moments, base = self.moments, self._base
+        moments = self.moments
         mean, square = moments.S[at], moments.Q[at]
         if self._state.swaps:
-            mean = mean + moments.T[at, slot] + base.T[slot]
-            square = square + moments.R[at, slot] + base.R[slot]
+            mean, square = mean + moments.T[at, slot], square + moments.R[at, slot]
         return float(np.sqrt(max(0.0, square / self.t - (mean / self.t) ** 2)))
 
     def _floor(self) -> Float64s:
@@ -238,9 +216,8 @@ class PairedArms:
         keep = np.empty(count, dtype=np.bool_)
 
         def work(arms: slice) -> None:
-            m, b = moments, self._base
-            args = (m.S, m.Q, m.T, m.R, b.T, b.R, self.t, lead, spread, width, floor)
-            screen_faces(*args, arms.start, arms.stop, keep)
+            m = moments
+            screen_faces(m.S, m.Q, m.T, m.R, self.t, lead, spread, width, floor, arms.start, arms.stop, keep)
 
         self._threads.map(work, spans(count, _tile(self._state.k)))
         return keep
@@ -250,8 +227,8 @@ class PairedArms:
         self._add_pairs(leader)
         moments, t = self.moments, self.t
         if self._state.swaps:
-            means = (moments.S[:, None] + moments.T + self._base.T) / t
-            squares = (self._V[:, None] + self._pair_base.V + self._U + self._pair_base.U) / t
+            means = (moments.S[:, None] + moments.T) / t
+            squares = (self._V[:, None] + self._U) / t
         else:
             means, squares = moments.S[:, None] / t, self._V[:, None] / t
         difference = means - lead
@@ -265,11 +242,9 @@ class PairedArms:
         start = self._met if self._leader == leader else 0
         if start == 0:
             self._V, self._U = np.zeros(count), np.zeros((count, state.k if state.swaps else 0))
-            self._pair_base = Base.of(state, slice(0, 0))
         for l in range(start, self._l + 1):
             span = self._levels[l].span
             lead = state.changes(self._levels.row(l, leader[0]), span, leader[1])
-            self._pair_base = self._pair_base + Base.of(state, span, lead)
             for piece in self._levels.pieces(l, self.left):
                 self._add_piece(piece, span, lead)
         self._leader, self._met = leader, self._l + 1
@@ -280,11 +255,13 @@ class PairedArms:
         state, at = self._state, piece.at
         whole = len(at) == len(self._V)
         V, U = (self._V, self._U) if whole else (self._V[at], self._U[at])
-        d1, d2, slot, w = state.d1[span], state.d2[span], state.slot[span], state.w[span]
+        references, ends, d1, d2, w = state.by_slot(np.arange(span.start, span.stop), piece.values.dtype)
+        columns = references - span.start
+        lead = lead[columns].astype(d1.dtype)
 
         def work(arms: slice) -> None:
             if state.swaps:
-                pair_swaps(piece.values, piece.rows, d1, d2, slot, w, lead, arms.start, arms.stop, V, U)
+                pair_swaps(piece.values, piece.rows, columns, ends, d1, d2, w, lead, arms.start, arms.stop, V, U)
             else:
                 pair_additions(piece.values, piece.rows, d1, w, lead, arms.start, arms.stop, V)
 
@@ -308,5 +285,4 @@ class PairedArms:
         references = np.arange(span.start, span.stop)
         for piece in self._levels.pieces(self._l, self.left):
             self.moments.add(piece, self._state, references, span.start, self._threads)
-        self._base = self._base + Base.of(self._state, span)
         self.t = span.stop
