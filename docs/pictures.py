@@ -1,4 +1,4 @@
-"""Draw the pictures of the documentation from real searches: ``python docs/pictures.py`` (needs the extra ``report``)."""
+"""Draw the pictures of the documentation from real searches: ``python docs/pictures.py`` (extra ``report``)."""
 
 from __future__ import annotations
 

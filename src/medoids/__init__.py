@@ -3,9 +3,9 @@
 Three floors, imports point down only::
 
     faces        estimator.py  functional.py  demo.py                 what people touch; no arithmetic
-    algorithms   algorithms/   assignment.py  initialization.py       one file an algorithm
+    algorithms   algorithms/ (one file an algorithm)  bandit/ (best-arm search)  assignment.py  initialization.py
     ground       distances/    engine/                                what a distance is; where blocks run
-    beside       validation.py (every check and message)  clustering.py (the result)
+    beside       validation.py (every check and message)  clustering.py (the result)  progress.py (what a fit says)
 """
 
 from medoids._version import __version__

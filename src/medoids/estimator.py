@@ -57,6 +57,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     n_jobs : int, optional
         Threads; None means all cores. The result does not depend on it.
     verbose : int, default=0
+        1 tells on a terminal what runs, why, and each step; 2 also where standard error is not a terminal.
 
     Attributes
     ----------
@@ -149,13 +150,21 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         -------
         KMedoids
         """
-        X = check_data(X, self.metric, self)
-        settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
-        clustering, self._medoids = fit(X, self.n_clusters, sample_weight, settings)
-        self.medoid_indices_ = clustering.medoid_indices
+        before = self.__dict__.copy()
+        try:
+            X = check_data(X, self.metric, self)
+            settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
+            clustering, self._medoids = fit(X, self.n_clusters, sample_weight, settings)
+        except BaseException:
+            # Nothing half-fitted: what was there before, a good fit or none, stays.
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        self.__dict__.pop("cluster_centers_", None)
         if self.metric != "precomputed":
             rows = clustering.medoid_indices
             self.cluster_centers_ = X[rows] if isinstance(X, np.ndarray) else [X[i] for i in rows]
+        self.medoid_indices_ = clustering.medoid_indices
         self.labels_ = clustering.labels
         self.inertia_ = clustering.inertia
         self.n_iter_ = clustering.n_swaps

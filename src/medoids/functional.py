@@ -19,6 +19,7 @@ from medoids.clustering import Clustering, TraceRecord
 from medoids.distances import Counted, Dissimilarity, Tally, dissimilarity
 from medoids.engine.threads import Threads
 from medoids.initialization import RANDOM_INITS
+from medoids.progress import narrator
 from medoids.validation import (
     check_algorithm,
     check_choice,
@@ -155,13 +156,20 @@ def fit(
             callback=settings.callback,
         )
         algorithm, reason = _choose(algorithm, problem)
+        if settings.verbose:
+            problem.callback = narrator(algorithm, reason, settings.verbose, settings.callback)
         starts = n_init if isinstance(init, str) and init in RANDOM_INITS else 1
         try:
             solution = _best_of(problem, algorithm, starts)
         except KeyboardInterrupt:
             if on_interrupt == "raise" or not problem.medoids:
                 raise
-            solution = Solution(problem.assign(problem.medoids), len(problem.trace), converged=False)
+            swaps = sum(step.phase == "swap" for step in problem.trace)
+            solution = Solution(problem.assign(problem.medoids), swaps, converged=False)
+            best = problem.best
+            if best is not None and best.assignment.loss < solution.assignment.loss:
+                solution = best
+                solution.converged = False
     _warn(solution, problem)
     clustering = _result(solution, problem, algorithm, reason)
     return clustering, distance.take(clustering.medoid_indices)
@@ -185,7 +193,7 @@ def _best_of(problem: Problem, algorithm: str, starts: int) -> Solution:
         solution = ALGORITHMS[algorithm](problem)
         margin = TOLERANCE * abs(best.assignment.loss) if best else 0.0
         if best is None or solution.assignment.loss < best.assignment.loss - margin:
-            best = solution
+            best = problem.best = solution
         if problem.stopped:
             break
     assert best is not None
@@ -200,8 +208,9 @@ def _warn(solution: Solution, problem: Problem) -> None:
             ConvergenceWarning,
             stacklevel=4,
         )
+    own = assignment.table[np.arange(problem.k), assignment.medoids]
     between = assignment.table[:, assignment.medoids]
-    same = (between == 0) & (between.T == 0)
+    same = (between == 0) & (between.T == 0) & (own == 0) & (own[:, None] == 0)
     np.fill_diagonal(same, False)
     if same.any():
         distinct = problem.k - int(np.count_nonzero(np.triu(same).any(axis=0)))

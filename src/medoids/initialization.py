@@ -57,8 +57,11 @@ def _lab(problem: Problem) -> Rows:
     while len(assignment.medoids) < problem.k:
         free = np.setdiff1d(rows, assignment.medoids)
         drawn = np.sort(problem.random.choice(free, min(size, len(free)), replace=False))
-        with problem.distance.tally.phase("build"):
-            block = problem.distance.exact_block(drawn, drawn)
+        if problem.matrix is not None and problem.matrix.exact:
+            block = np.asarray(problem.matrix.values[np.ix_(drawn, drawn)], dtype=np.float64)
+        else:
+            with problem.distance.tally.phase("build"):
+                block = problem.distance.exact_block(drawn, drawn)
         losses = np.minimum(block, assignment.d1[drawn]) @ problem.weights[drawn]
         i = int(drawn[lowest(losses[None])[1]])
         assignment.add(i, problem.exact_row(i))

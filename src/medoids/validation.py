@@ -41,7 +41,7 @@ def parse_bytes(memory_limit: Any) -> int:
     >>> parse_bytes("2GiB"), parse_bytes("1.5 MB"), parse_bytes(4096)
     (2147483648, 1500000, 4096)
     """
-    if isinstance(memory_limit, (int, float, np.number)) and memory_limit > 0:
+    if isinstance(memory_limit, (int, float, np.number)) and 0 < memory_limit < np.inf:
         return int(memory_limit)
     text = memory_limit if isinstance(memory_limit, str) else ""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
@@ -162,6 +162,10 @@ def check_data(X: Any, metric: Any, estimator: Any = None, *, reset: bool = True
         X = validate_data(estimator, X, reset=reset, **options)
     else:
         X = check_array(X, **options)
+    if kind != "objects" and X.dtype.kind not in "iufb":
+        raise ValueError(f"X has dtype {X.dtype}, but metric={metric!r} takes numbers; convert it to float first")
+    if not X.dtype.isnative:
+        X = X.astype(X.dtype.newbyteorder("="))
     if X.dtype.kind in "iufb":
         if X.dtype.kind == "b" or X.dtype in (np.float16, np.longdouble):
             X = X.astype(np.float64)  # types that kernels do not know

@@ -5,8 +5,6 @@ Linear in n and no n x n matrix. Each later sample contains the best medoids so 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 
@@ -38,22 +36,13 @@ def clara(problem: Problem) -> Solution:
         keep = best.medoids if best is not None else [] if given is None else given.tolist()
         sample = draw(problem, keep)
         # The first sample starts as asked, the later ones from BUILD: the medoids that they keep are only a fallback.
-        init = np.searchsorted(sample, given) if given is not None and turn == 0 else problem.init
-        part = replace(
-            problem,
-            distance=problem.distance.take(sample),
-            weights=problem.weights[sample],
-            init="build" if given is not None and turn > 0 else init,
-            callback=None,
-            trace=[],
-        )
-        found = fastpam1(part)
-        converged &= found.converged
+        init = problem.init if given is None else np.searchsorted(sample, given) if turn == 0 else "build"
+        found = fastpam1(problem.part(sample, init=init, max_iter=problem.max_iter - n_swaps))
+        n_swaps, converged = n_swaps + found.n_swaps, converged and found.converged
         medoids = sample[found.assignment.medoids]
         assignment = problem.assign(medoids)
         if best is None or assignment.loss < best.loss - TOLERANCE * abs(best.loss):
             best = assignment
-            n_swaps += found.n_swaps
             problem.record(
                 "swap" if turn else "build", best, None, None, references=len(sample), candidates=len(sample)
             )

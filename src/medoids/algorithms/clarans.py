@@ -5,8 +5,6 @@ A local search ends after ``max(250, 1.25% of k (n - k))`` tries in a row that d
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 
@@ -46,15 +44,7 @@ def _start(problem: Problem) -> npt.NDArray[np.intp]:
             return RANDOM_INITS[problem.init](problem)
     # BUILD on all points would cost what CLARANS is there to avoid: n^2 distances. As CLARA does, on a sample.
     sample = draw(problem, [])
-    part = replace(
-        problem,
-        distance=problem.distance.take(sample),
-        weights=problem.weights[sample],
-        max_iter=0,
-        callback=None,
-        trace=[],
-    )
-    return sample[fastpam1(part).assignment.medoids]
+    return sample[fastpam1(problem.part(sample, init="build", max_iter=0)).assignment.medoids]
 
 
 def _search(problem: Problem, best: Assignment | None) -> tuple[Assignment, int, bool]:

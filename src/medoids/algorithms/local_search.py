@@ -13,7 +13,9 @@ __all__ = ["accept", "start"]
 
 def start(problem: Problem) -> tuple[Matrix, CarriedSums, Assignment]:
     """Compute the matrix and the initial medoids."""
-    matrix = Matrix(problem)
+    if problem.matrix is None:
+        problem.matrix = Matrix(problem)
+    matrix = problem.matrix
     sums = CarriedSums(matrix, problem.weights > 0, problem.k, problem.threads)
     if isinstance(problem.init, str) and problem.init == "build":
         return matrix, sums, build(problem, sums, matrix.row)

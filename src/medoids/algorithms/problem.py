@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,9 @@ from medoids.assignment import Assignment
 from medoids.clustering import TraceRecord
 from medoids.distances import Counted
 from medoids.engine.threads import Threads, spans
+
+if TYPE_CHECKING:  # the matrix is made from a problem
+    from medoids.algorithms.matrix import Matrix
 
 __all__ = ["Problem", "Solution"]
 
@@ -59,6 +63,8 @@ class Problem:
     started: float = field(default_factory=perf_counter)
     trace: list[TraceRecord] = field(default_factory=list)
     medoids: tuple[int, ...] = ()
+    best: Solution | None = None  # of the starts so far
+    matrix: Matrix | None = None  # kept over starts, where an algorithm needs it
     stopped: bool = False
 
     @property
@@ -80,8 +86,23 @@ class Problem:
         self.threads.map(work, spans(self.n, _POINTS), threaded=self.distance.threaded)
         return out
 
+    def part(self, sample: npt.NDArray[np.intp], *, init: str | npt.NDArray[np.intp], max_iter: int) -> Problem:
+        """Return the problem of some rows only, which tells nobody of its steps."""
+        return replace(
+            self,
+            distance=self.distance.take(sample),
+            weights=self.weights[sample],
+            init=init,
+            max_iter=max_iter,
+            callback=None,
+            trace=[],
+            matrix=None,
+        )
+
     def exact_row(self, i: int) -> npt.NDArray[np.float64]:
         """Distances from row i, as a medoid, to all points."""
+        if self.matrix is not None and self.matrix.exact:
+            return np.asarray(self.matrix.values[i], dtype=np.float64)
         with self.distance.tally.phase("assignment"):
             row: npt.NDArray[np.float64] = self.exact_rows(np.array([i]))[0]
             return row

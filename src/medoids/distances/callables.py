@@ -46,9 +46,15 @@ class CallableDistance(Dissimilarity):
     threaded = False
 
     def __init__(
-        self, objects: Sequence[Any] | Floats, function: Callable[..., Any], parameters: dict[str, Any], symmetric: bool
+        self,
+        objects: Sequence[Any] | Floats,
+        function: Callable[..., Any],
+        parameters: dict[str, Any],
+        symmetric: bool,
+        numbers: Any = None,
     ) -> None:
         self.n = len(objects)
+        self._numbers = range(self.n) if numbers is None else numbers
         self.symmetric = symmetric
         self._objects, self._function, self._parameters = objects, function, parameters
 
@@ -56,9 +62,9 @@ class CallableDistance(Dissimilarity):
         numbers = range(self.n)
         i = numbers[rows] if isinstance(rows, slice) else rows
         j = numbers[columns] if isinstance(columns, slice) else columns
-        return self._fill(i, self._objects, j, "row")
+        return self._fill(i, self._objects, j, "row", self._numbers)
 
-    def _fill(self, i: Sequence[int] | Any, queries: Any, j: Sequence[int] | Any, kind: str) -> Floats:
+    def _fill(self, i: Sequence[int] | Any, queries: Any, j: Sequence[int] | Any, kind: str, names: Any) -> Floats:
         out = np.empty((len(i), len(j)))
         function, parameters = self._function, self._parameters
         for a, r in enumerate(i):
@@ -67,21 +73,23 @@ class CallableDistance(Dissimilarity):
                 try:
                     line[b] = function(medoid, queries[c], **parameters)
                 except Exception as error:
-                    error.add_note(f"The metric was called with row {r} and {kind} {c} of X.")
+                    error.add_note(f"The metric was called with row {self._numbers[r]} and {kind} {names[c]} of X.")
                     raise
             if not np.isfinite(line).all():
                 c = j[int(np.argmin(np.isfinite(line)))]
+                value = line[~np.isfinite(line)][0]
                 raise ValueError(
-                    f"metric returned {line[~np.isfinite(line)][0]} for row {r} and {kind} {c} of X; "
+                    f"metric returned {value} for row {self._numbers[r]} and {kind} {names[c]} of X; "
                     "it must return a finite number for every pair"
                 )
         return out
 
     def take(self, rows: Index) -> CallableDistance:
-        return CallableDistance(_take(self._objects, rows), self._function, self._parameters, self.symmetric)
+        numbers = np.asarray(self._numbers)[rows].tolist()
+        return CallableDistance(_take(self._objects, rows), self._function, self._parameters, self.symmetric, numbers)
 
     def cross(self, queries: Any) -> npt.NDArray[np.float64]:
-        return self._fill(range(self.n), queries, range(len(queries)), "query")
+        return self._fill(range(self.n), queries, range(len(queries)), "query", range(len(queries)))
 
 
 class JittedDistance(Dissimilarity):
@@ -113,7 +121,11 @@ class JittedDistance(Dissimilarity):
         i = np.arange(self.n)[rows] if isinstance(rows, slice) else rows
         j = np.arange(len(Y))[columns] if isinstance(columns, slice) else columns
         out = np.empty((len(i), len(j)))
-        self._kernel(self._X, i, Y, j, out)
+        try:
+            self._kernel(self._X, i, Y, j, out)
+        except Exception as error:
+            self._name_pair(error, i, Y, j, kind)
+            raise
         if not np.isfinite(out).all():
             a, b = np.argwhere(~np.isfinite(out))[0]
             raise ValueError(
@@ -121,6 +133,17 @@ class JittedDistance(Dissimilarity):
                 "it must return a finite number for every pair"
             )
         return out
+
+    def _name_pair(self, error: Exception, i: Any, Y: Floats, j: Any, kind: str) -> None:
+        """Find the pair that raised by trying them one by one."""
+        one = np.empty((1, 1))
+        for r in i:
+            for c in j:
+                try:
+                    self._kernel(self._X, np.array([r]), Y, np.array([c]), one)  # type: ignore[misc]
+                except Exception:
+                    error.add_note(f"The metric was called with row {r} and {kind} {c} of X.")
+                    return
 
     def _compile(self) -> Callable[..., Any]:
         import inspect
@@ -142,7 +165,9 @@ class JittedDistance(Dissimilarity):
         return callable_kernel(self._function, tuple(values))
 
     def take(self, rows: Index) -> JittedDistance:
-        return JittedDistance(self._X[rows], self._function, self._parameters, self.symmetric)
+        part = JittedDistance(self._X[rows], self._function, self._parameters, self.symmetric)
+        part._kernel = self._kernel  # compiling again would take longer than a sample's distances
+        return part
 
     def cross(self, queries: Floats) -> npt.NDArray[np.float64]:
         return self._fill(slice(None), queries, slice(None), "query")

@@ -97,25 +97,37 @@ class Elementwise(Dissimilarity):
 
         ``original`` is then the array that they are copies of, their norms, and their row numbers in it.
         """
-        if not self._compiled:
-            return self._scipy(X[rows], Y[columns])
         i = np.arange(len(X))[rows] if isinstance(rows, slice) else rows
         j = np.arange(len(Y))[columns] if isinstance(columns, slice) else columns
+        if not self._compiled:
+            return self._finite(self._scipy(X[rows], Y[columns]), i, j)
         X0, norms, numbers = original or (X, _NONE, _NOBODY)
         dtype, near = (np.float64, 0.0) if original is None else (np.float32, _NEAR)
         out = np.empty((len(i), len(j)), dtype=dtype)
         _kernel(self._metric)(X, i, Y, j, dtype(self._p), X0, norms, numbers, near, out)
-        return out
+        return self._finite(out, i, j)
 
     def _scipy(self, X: Floats, Y: Floats) -> npt.NDArray[np.float64]:
         from scipy.spatial.distance import cdist
 
         options = {"p": self._p} if self._metric == "minkowski" else {}
         X, Y = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
-        out: npt.NDArray[np.float64] = cdist(X, Y, _SCIPY.get(self._metric, self._metric), **options)
+        with np.errstate(over="ignore"):
+            out: npt.NDArray[np.float64] = cdist(X, Y, _SCIPY.get(self._metric, self._metric), **options)
         if self._metric == "braycurtis":
             out[np.isnan(out)] = 0  # two rows of zeros are alike, as in our kernel
         return out
+
+    def _finite(self, out: Floats, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]) -> Floats:
+        """Refuse an infinite distance: a sum over columns that overflows, or rows x and -x under braycurtis."""
+        if np.isfinite(out.sum(dtype=np.float64)) or np.isfinite(out).all():
+            return out
+        a, b = np.argwhere(~np.isfinite(out))[0]
+        row, column = (int(k if self._order is None else self._order[k]) for k in (i[a], j[b]))
+        raise ValueError(
+            f"the distance from row {row} to row {column} of X is {out[a, b]} under metric={self._metric!r}; "
+            "rescale X, or use a metric that is finite on it"
+        )
 
     def take(self, rows: Index) -> Elementwise:
         return Elementwise(self._X[rows], self._metric, p=self._p, dtype=self.dtype, compiled=self._compiled)

@@ -25,6 +25,8 @@ Float64s = npt.NDArray[np.float64]
 _NEAR = {np.dtype(np.float32): 0.02, np.dtype(np.float64): 1e-5}
 # What is done to the squared distance: its square root, nothing, or half of it.
 _POWER = {"euclidean": 1, "sqeuclidean": 2, "cosine": 0, "correlation": 0}
+# Of a squared norm: distances between two such rows are finite.
+_LARGEST = 1e307
 # Up to so many rows, summing directly is cheaper than preparing all of X in float64 for a matrix product.
 _FEW = 16
 
@@ -68,7 +70,13 @@ class InnerProduct(Dissimilarity):
                 self._shift[span], self._scale[span] = self._angles(X[span])
             else:
                 rows = X[span] - self._centre
-                self._squares[span] = np.einsum("ij,ij->i", rows, rows)
+                with np.errstate(over="ignore"):
+                    self._squares[span] = np.einsum("ij,ij->i", rows, rows)
+        if not self._squares.max() < _LARGEST:
+            row = int(np.argmax(self._squares))
+            raise ValueError(
+                f"row {row} of X is too large: its squared distances overflow; rescale X before metric={self._metric!r}"
+            )
         self._order: npt.NDArray[np.intp] | None = None
         self._copy: Floats | None = None
 
@@ -97,7 +105,7 @@ class InnerProduct(Dissimilarity):
         rows = X - shift[:, None]
         # Scaled by the largest entry first, so that squares neither overflow nor vanish.
         top = np.abs(rows).max(axis=1)
-        noise = 1e-13 * np.abs(shift)
+        noise = np.maximum(1e-13 * np.abs(shift), np.finfo(np.float64).tiny)  # below it, 1 / norm overflows
         flat = top <= noise
         top = np.where(flat, 1.0, top)
         norm = top * np.sqrt(np.einsum("ij,ij->i", rows / top[:, None], rows / top[:, None]))
@@ -156,8 +164,7 @@ class InnerProduct(Dissimilarity):
             a, b = np.nonzero(close & (i[:, None] != j))
             for span in _row_spans(self._X, len(a)):
                 out[a[span], b[span]] = self._direct(i[a[span]], j[b[span]])
-        if self._angular:
-            out[i[:, None] == j] = 0
+        out[i[:, None] == j] = 0
         return _apply_power(out, power)
 
     def _direct(self, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]) -> Float64s:

@@ -45,11 +45,15 @@ class Metric:
     kind: str = "vectors"
 
 
-def _fits_float32(X: Floats) -> bool:
-    """Whether squares of the centred values neither overflow nor vanish in float32."""
+def _fits_float32(X: Floats, p: float = 1.0) -> bool:
+    """Whether squares and p-th powers of the centred values neither overflow nor vanish in float32."""
     centre = X.mean(axis=0, dtype=np.float64)
     top = max(float(np.abs(X[start : start + 1024] - centre).max()) for start in range(0, len(X), 1024))
-    return 1e-15 < top < 1e15
+    if not 1e-15 < top < 1e15:
+        return False
+    # From a thousandth of the norms on, a distance is made of powers in float32; a sum over columns must fit, too.
+    low, high = p * np.log10(1e-3 * top), p * np.log10(2 * top) + np.log10(X.shape[1])
+    return bool(low > -37 and high < 38)
 
 
 def _inner_product(name: str) -> Callable[[Any, dict[str, Any]], Dissimilarity]:
@@ -66,7 +70,7 @@ def _elementwise(name: str) -> Callable[[Any, dict[str, Any]], Dissimilarity]:
         small = len(X) <= SMALL
         p = float(parameters.get("p", 2))
         # The others are ratios or tests of equality, which rounding to float32 would change.
-        single = not small and name in CENTRED and _fits_float32(X)
+        single = not small and name in CENTRED and _fits_float32(X, p if name == "minkowski" else 1.0)
         compiled = not small or len(X) ** 2 * X.shape[1] > _LONG
         return Elementwise(X, name, p=p, dtype=np.float32 if single else np.float64, compiled=compiled)
 
@@ -130,6 +134,8 @@ def kind_of(metric: Any) -> str:
 
 def dissimilarity(X: Any, metric: Any, metric_params: dict[str, Any] | None = None) -> Dissimilarity:
     """Return the dissimilarity of validated data under a metric."""
+    if metric_params is not None and not isinstance(metric_params, dict):
+        raise TypeError(f"metric_params={metric_params!r} must be a dict of the metric's keywords, such as {{'p': 3}}")
     parameters = dict(metric_params or {})
     if callable(metric):
         symmetric = bool(parameters.pop("symmetric", False))
