@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench reproduce clean
+.PHONY: demo test lint bench bench-full reproduce clean
 
 demo: $(VENV)/.core
 	$(BIN)/python -m medoids.demo
@@ -18,6 +18,9 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
+
+bench-full: $(VENV)/.dev
+	$(BIN)/python -m benchmarks exact startup bandit
 
 reproduce: $(VENV)/.dev
 	$(BIN)/python -m benchmarks losses agreement counts coverage

@@ -34,9 +34,10 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         Keywords of the metric, such as ``{"p": 3}``. ``{"symmetric": True}`` tells that a callable is symmetric, so
         that half the calls are enough.
     algorithm : str, default="auto"
-        "banditpam++", "banditpam", "banditpam+va", "banditpam+pic" (the paper's: PAM's answer from sampled distances
-        with high probability), "clara", "clarans", which need no n x n matrix; "pam", "fastpam1" (PAM's answer,
-        faster), "fastpam", "fasterpam", "alternate", which do. "auto" gives PAM's answer.
+        "pairedpam" (ours) and "banditpam++", "banditpam", "banditpam+va", "banditpam+pic" (the paper's): PAM's answer
+        from sampled distances, with high probability; "clara", "clarans": approximate. These need no n x n matrix.
+        "pam", "fastpam1" (PAM's answer, faster), "fastpam", "fasterpam", "alternate" do. "auto" takes "fastpam1" where
+        the matrix fits in ``memory_limit``, and "pairedpam" beyond.
     init : str or array of row indices, default="build"
         "build" (PAM's greedy start), "lab", "random", "k-medoids++", or the rows to start from. CLARANS, which never
         looks at all pairs, takes "build" on a sample.
@@ -46,11 +47,11 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         Most swaps. Reaching it warns.
     delta : float, optional
         Sets the width of the sampling algorithms' bounds, w = sqrt(log(1/delta)); None takes the algorithm's own:
-        1/(k n^3) for the BanditPAM family.
+        5e-6 (w = 3.5) for "pairedpam", 1/(k n^3) for the BanditPAM family.
     cache_width : int, default=1000
         BanditPAM family: cached distances a point.
     memory_limit : int or str, default="2GiB"
-        For stored distances.
+        For stored distances. What does not fit is computed again when it is needed, or refused where it must fit.
     callback : callable, optional
         Called with each record of the trace; returning True stops the fit once it has k medoids.
     random_state : int, RandomState or None, default=None

@@ -182,9 +182,10 @@ def _choose(algorithm: str, problem: Problem) -> tuple[str, str]:
         if algorithm in NEEDS_MATRIX:
             check_memory(algorithm, problem.n, need, problem.memory_limit)
         return algorithm, "asked for"
-    check_memory("auto", problem.n, need, problem.memory_limit)
-    size = f"{problem.n} x {problem.n} distance matrix ({need / 2**20:.3g} MiB)"
-    return "fastpam1", f"the {size} fits in memory_limit: PAM's own path, exact"
+    size = f"{problem.n} x {problem.n} distance matrix ({need / 2**20:,.0f} MiB)"
+    if need <= problem.memory_limit:
+        return "fastpam1", f"the {size} fits in memory_limit: PAM's own path, exact"
+    return "pairedpam", f"the {size} does not fit in memory_limit: PAM's path from sampled distances"
 
 
 def _best_of(problem: Problem, algorithm: str, starts: int) -> Solution:

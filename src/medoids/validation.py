@@ -135,8 +135,8 @@ def check_memory(algorithm: str, n: int, need: int, limit: int) -> None:
     if need > limit:
         raise ValueError(
             f"algorithm={algorithm!r} needs the {n} x {n} distance matrix, {need / 2**30:.3g} GiB, which is more than "
-            f"memory_limit={limit / 2**30:.3g} GiB; raise memory_limit, or use algorithm='banditpam++', "
-            "'clara' or 'clarans', which need no matrix"
+            f"memory_limit={limit / 2**30:.3g} GiB; raise memory_limit, or use algorithm='pairedpam', "
+            "'banditpam++', 'clara' or 'clarans', which need no matrix"
         )
 
 

@@ -4,7 +4,9 @@ A reference s comes with its state: x1, x2 the distances to its nearest and seco
 w its weight. A state that is taken back has a negative weight. ``[start, stop)`` are the arms of the chunk.
 
 The exact algorithms store distances by reference, D[s, i] = d(i, s): they visit few references and all arms, along
-memory. PairedPAM stores them by arm, values[row, s]: it visits some arms and most references.
+memory. PairedPAM visits some arms and most references: it stores arms in groups of as many as fill a cache line,
+values[group, s, lane], and a loop over the lanes is one or two vector instructions whatever slot a reference has. Lanes
+of arms that are not asked for (``at`` is -1) are computed too, and dropped.
 """
 
 from __future__ import annotations
@@ -46,87 +48,109 @@ def add_both(D, references, x1, x2, slot, w, start, stop, S, T):  # type: ignore
             own[i] += weight * (min(d, far) - kept)
 
 
-@kernel(fast_sums=True)
-def add_additions(values, rows, columns, x1, w, w2, start, stop, S, Q):  # type: ignore[no-untyped-def]
+@kernel()
+def add_additions(values, groups, at, columns, x1, w, w2, start, stop, S, Q):  # type: ignore[no-untyped-def]
     """Sum of the changes w (min(d, x1) - x1) and of their squares; without a medoid yet, of w d."""
+    lanes = values.shape[2]
+    total, square = np.empty(lanes, x1.dtype), np.empty(lanes, x1.dtype)
     zero = x1.dtype.type(0)
-    first = len(x1) > 0 and x1[0] == np.inf
-    for a in range(start, stop):
-        row = values[rows[a]]
-        total = square = zero
+    for g in range(start, stop):
+        block = values[groups[g]]
+        total[:] = zero
+        square[:] = zero
         for e in range(len(columns)):
-            d = zero + row[columns[e]]
-            change = d if first else min(d, x1[e]) - x1[e]
-            total += w[e] * change
-            square += w2[e] * change * change
-        S[a] += total
-        Q[a] += square
+            row, near, weight, weight2 = block[columns[e]], x1[e], w[e], w2[e]
+            origin = near if near < np.inf else zero
+            for lane in range(lanes):
+                change = min(zero + row[lane], near) - origin
+                total[lane] += weight * change
+                square[lane] += weight2 * change * change
+        for lane in range(lanes):
+            i = at[g, lane]
+            if i >= 0:
+                S[i] += total[lane]
+                Q[i] += square[lane]
 
 
-@kernel(fast_sums=True)
-def pair_additions(values, rows, x1, w, lead, start, stop, V):  # type: ignore[no-untyped-def]
+@kernel()
+def pair_additions(values, groups, at, x1, w, lead, start, stop, V):  # type: ignore[no-untyped-def]
     """V_i += (change_i - change of the leader)^2."""
+    lanes = values.shape[2]
+    total = np.empty(lanes, x1.dtype)
     zero = x1.dtype.type(0)
-    first = len(x1) > 0 and x1[0] == np.inf
-    for a in range(start, stop):
-        row = values[rows[a]]
-        total = zero
+    for g in range(start, stop):
+        block = values[groups[g]]
+        total[:] = zero
         for s in range(len(x1)):
-            d = zero + row[s]
-            z = w[s] * (d if first else min(d, x1[s]) - x1[s]) - lead[s]
-            total += z * z
-        V[a] += total
+            row, near, weight, other = block[s], x1[s], w[s], lead[s]
+            origin = near if near < np.inf else zero
+            for lane in range(lanes):
+                z = weight * (min(zero + row[lane], near) - origin) - other
+                total[lane] += z * z
+        for lane in range(lanes):
+            i = at[g, lane]
+            if i >= 0:
+                V[i] += total[lane]
 
 
-@kernel(fast_sums=True)
-def add_swaps(values, rows, columns, ends, x1, x2, w, w2, start, stop, S, Q, T, R):  # type: ignore[no-untyped-def]
-    """S, Q, T, R by Theorem 1. References come sorted by slot, slot j's ending at ``ends[j]``.
-
-    A row is first copied into that order, so that the sums of a slot run along memory and without a branch.
-    """
-    copied = np.empty(len(columns), dtype=x1.dtype)
+@kernel()
+def add_swaps(values, groups, at, columns, slot, x1, x2, w, w2, start, stop, S, Q, T, R):  # type: ignore[no-untyped-def]
+    """S, Q, T, R by Theorem 1: what a reference brings if its medoid stays, and what is added for its own slot."""
+    lanes, k = values.shape[2], T.shape[1]
+    total, square = np.empty(lanes, x1.dtype), np.empty(lanes, x1.dtype)
+    own, own_square = np.empty((k, lanes), x1.dtype), np.empty((k, lanes), x1.dtype)
     zero = x1.dtype.type(0)
-    for a in range(start, stop):
-        row = values[rows[a]]
+    for g in range(start, stop):
+        block = values[groups[g]]
+        total[:] = zero
+        square[:] = zero
+        own[:] = zero
+        own_square[:] = zero
         for e in range(len(columns)):
-            copied[e] = row[columns[e]]
-        first = 0
-        for j in range(len(ends)):
-            total = square = own = own_square = zero
-            for e in range(first, ends[j]):
-                kept = min(copied[e], x1[e]) - x1[e]
-                left = min(copied[e], x2[e]) - x1[e]
-                total += w[e] * kept
-                square += w2[e] * kept * kept
-                own += w[e] * (left - kept)
-                own_square += w2[e] * (left * left - kept * kept)
-            first = ends[j]
-            S[a] += total
-            Q[a] += square
-            T[a, j] += own
-            R[a, j] += own_square
+            row, near, far, weight, weight2 = block[columns[e]], x1[e], x2[e], w[e], w2[e]
+            first, second = own[slot[e]], own_square[slot[e]]
+            for lane in range(lanes):
+                d = zero + row[lane]
+                kept = min(d, near) - near
+                left = min(d, far) - near
+                total[lane] += weight * kept
+                square[lane] += weight2 * kept * kept
+                first[lane] += weight * (left - kept)
+                second[lane] += weight2 * (left * left - kept * kept)
+        for lane in range(lanes):
+            i = at[g, lane]
+            if i >= 0:
+                S[i] += total[lane]
+                Q[i] += square[lane]
+                for j in range(k):
+                    T[i, j] += own[j, lane]
+                    R[i, j] += own_square[j, lane]
 
 
-@kernel(fast_sums=True)
-def pair_swaps(values, rows, columns, ends, x1, x2, w, lead, start, stop, V, U):  # type: ignore[no-untyped-def]
+@kernel()
+def pair_swaps(values, groups, at, slot, x1, x2, w, lead, start, stop, V, U):  # type: ignore[no-untyped-def]
     """V_i += (b - l)^2 and, for the own slot j, U_ij += (b + c - l)^2 - (b - l)^2: all k squares for one distance."""
-    copied = np.empty(len(columns), dtype=x1.dtype)
+    lanes, k = values.shape[2], U.shape[1]
+    total, own = np.empty(lanes, x1.dtype), np.empty((k, lanes), x1.dtype)
     zero = x1.dtype.type(0)
-    for a in range(start, stop):
-        row = values[rows[a]]
-        for e in range(len(columns)):
-            copied[e] = row[columns[e]]
-        first = 0
-        for j in range(len(ends)):
-            total = own = zero
-            for e in range(first, ends[j]):
-                kept = w[e] * (min(copied[e], x1[e]) - x1[e]) - lead[e]
-                left = w[e] * (min(copied[e], x2[e]) - x1[e]) - lead[e]
-                total += kept * kept
-                own += left * left - kept * kept
-            first = ends[j]
-            V[a] += total
-            U[a, j] += own
+    for g in range(start, stop):
+        block = values[groups[g]]
+        total[:] = zero
+        own[:] = zero
+        for s in range(len(x1)):
+            row, near, far, weight, other, first = block[s], x1[s], x2[s], w[s], lead[s], own[slot[s]]
+            for lane in range(lanes):
+                d = zero + row[lane]
+                kept = weight * (min(d, near) - near) - other
+                left = weight * (min(d, far) - near) - other
+                total[lane] += kept * kept
+                first[lane] += left * left - kept * kept
+        for lane in range(lanes):
+            i = at[g, lane]
+            if i >= 0:
+                V[i] += total[lane]
+                for j in range(k):
+                    U[i, j] += own[j, lane]
 
 
 @kernel()

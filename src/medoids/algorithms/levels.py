@@ -18,11 +18,14 @@ import numpy.typing as npt
 from medoids.distances import Dissimilarity, Floats, Tally
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["Level", "Levels", "Piece", "rounds"]
+__all__ = ["LANES", "Level", "Levels", "Piece", "rounds"]
 
 Rows = npt.NDArray[np.intp]
-# Arms of a tile: a tile of a level is computed and finished in a core's cache.
+# Arms of a group: a cache line of float32.
+LANES = 16
+# Arms of a tile, and nanoseconds of work in one.
 _TILE = 512
+_WAIT = 1.5e8
 
 
 def rounds(n: int, first: int) -> list[slice]:
@@ -42,11 +45,11 @@ def rounds(n: int, first: int) -> list[slice]:
 
 @dataclass
 class Piece:
-    """Distances of a level for the arms at ``at``: arm ``at[a]``'s are ``values[rows[a]]``."""
+    """Distances of a level: arm number ``at[g, lane]`` of those asked for has ``values[groups[g], :, lane]``."""
 
     values: Floats
-    rows: Rows
-    at: Rows
+    groups: Rows
+    at: Rows  # (groups, lanes); -1 for a lane that nobody asked for
 
 
 @dataclass
@@ -54,9 +57,9 @@ class Level:
     """One run of references, and the distances from arms to them that are stored."""
 
     span: slice
-    row: Rows  # of each arm in ``values``, -1 where it is not stored
-    values: Floats
-    used: int = 0
+    place: Rows  # of each arm, group * LANES + lane; -1 where it is not stored
+    values: Floats  # (groups, references, lanes)
+    used: int = 0  # groups
 
 
 class Levels:
@@ -80,7 +83,11 @@ class Levels:
         self._budget = memory_limit
         self._bytes = 0
         self.levels = [
-            Level(span, np.full(self.n, -1, dtype=np.intp), np.empty((0, span.stop - span.start), distance.dtype))
+            Level(
+                span,
+                np.full(self.n, -1, dtype=np.intp),
+                np.empty((0, span.stop - span.start, LANES), distance.dtype),
+            )
             for span in spans
         ]
         distance.prepare()
@@ -94,70 +101,89 @@ class Levels:
     def fill(self, l: int, arms: Rows) -> None:
         """Compute and store what is missing of a level for some arms, as far as memory allows."""
         level = self.levels[l]
-        missing = arms[level.row[arms] < 0]
+        missing = arms[level.place[arms] < 0]
         width = level.span.stop - level.span.start
         known = len(arms) - len(missing)
         missing = missing[: self._reserve(level, len(missing))]
         self._tally.add(cached=known * width, computed=len(missing) * width)
-        if len(missing) == 0:
-            return
-        start = level.used
-        whole = len(missing) == self.n  # then in order, and slices do
+        if len(missing):
+            start = level.used
+            level.used += -(-len(missing) // LANES)
+            self._compute(level.values[start : level.used], missing, level.span)
+            level.place[missing] = start * LANES + np.arange(len(missing))
+
+    def _compute(self, values: Floats, arms: Rows, references: slice) -> None:
+        """Fill groups with the distances from arms to a run of references."""
+        width = references.stop - references.start
+        cost = self._distance.cost * width
+        # A tile stays in a core's cache, and Ctrl-C need not wait for it.
+        groups = int(max(1, min(_TILE, (1 << 18) // width, _WAIT / cost) // LANES))
+        in_order = arms[-1] - arms[0] == len(arms) - 1  # then a slice will do, and no row is copied
 
         def work(lot: slice) -> None:
-            rows = lot if whole else missing[lot]
-            level.values[start + lot.start : start + lot.stop] = self._distance.block(rows, level.span)
+            part = slice(lot.start * LANES, min(lot.stop * LANES, len(arms)))
+            rows = slice(int(arms[part.start]), int(arms[part.stop - 1]) + 1) if in_order else arms[part]
+            whole = (part.stop - part.start) // LANES
+            if self._distance.symmetric:
+                block = self._distance.block(references, rows)
+            else:
+                block = self._distance.block(rows, references).T
+            split = block[:, : whole * LANES].reshape(width, whole, LANES)
+            values[lot.start : lot.start + whole] = split.transpose(1, 0, 2)
+            if lot.start + whole < lot.stop:  # the last group, not all of whose lanes are used
+                rest = block[:, whole * LANES :]
+                values[lot.stop - 1, :, : rest.shape[1]] = rest
 
-        self._threads.map(work, spans(len(missing), self._tile(width)), threaded=self._distance.threaded)
-        level.row[missing] = np.arange(start, start + len(missing))
-        level.used += len(missing)
-
-    def _tile(self, width: int) -> int:
-        """Arms of a tile, so that a tile stays in a core's cache and Ctrl-C need not wait for it."""
-        return int(max(1, min(_TILE, (1 << 18) // width, 1.5e8 / (self._distance.cost * width))))
+        self._threads.map(work, spans(len(values), groups), threaded=self._distance.threaded)
 
     def _reserve(self, level: Level, more: int) -> int:
         """Make room for more arms; return for how many there is room."""
-        width = level.span.stop - level.span.start
-        size = self._distance.dtype.itemsize * width
-        have = len(level.values)
-        need = level.used + more
+        size = self._distance.dtype.itemsize * LANES * level.values.shape[1]
+        have, most = len(level.values), -(-self.n // LANES)
+        need = level.used + -(-more // LANES)
         if need > have:
             # Generously, so that copies are rare: memory that is never touched costs nothing but the budget, of which
             # no single level takes more than a quarter beyond its need.
             free = self._budget - self._bytes
-            want = min(self.n, max(need, 2 * have, min(4 * need, have + free // 4 // size)))
+            want = max(need, min(most, max(2 * have, min(4 * need, have + free // 4 // size))))
             want = min(want, have + free // size)
             if want > have:
-                values = np.empty((want, width), dtype=self._distance.dtype)
+                values = np.empty((want, *level.values.shape[1:]), dtype=self._distance.dtype)
                 values[: level.used] = level.values[: level.used]
                 self._bytes += (want - have) * size
                 level.values = values
-        return int(min(more, len(level.values) - level.used))
+        return int(min(more, (len(level.values) - level.used) * LANES))
 
     def pieces(self, l: int, arms: Rows) -> Iterator[Piece]:
         """Distances of a level for these arms: stored ones, then what there was no room for, computed again."""
         level = self.levels[l]
-        rows = level.row[arms]
-        stored = np.flatnonzero(rows >= 0)
+        place = level.place[arms]
+        stored = np.flatnonzero(place >= 0)
         if len(stored):
-            yield Piece(level.values, rows[stored], stored)
-        forgotten = np.flatnonzero(rows < 0)
+            yield _piece(level.values, place[stored], stored)
+        forgotten = np.flatnonzero(place < 0)
         width = level.span.stop - level.span.start
-        for lot in spans(len(forgotten), max(1, (1 << 22) // width)):
-            at = forgotten[lot]
-            values = np.empty((len(at), width), dtype=self._distance.dtype)
-            these = arms[at]
-
-            def work(part: slice, values: Floats = values, these: Rows = these) -> None:
-                values[part] = self._distance.block(these[part], level.span)
-
-            self._threads.map(work, spans(len(at), self._tile(width)), threaded=self._distance.threaded)
-            self._tally.add(computed=values.size)
-            yield Piece(values, np.arange(len(at)), at)
+        for lot in spans(len(forgotten), max(LANES, (1 << 22) // width)):
+            some = forgotten[lot]
+            values = np.empty((-(-len(some) // LANES), width, LANES), dtype=self._distance.dtype)
+            self._compute(values, arms[some], level.span)
+            self._tally.add(computed=len(some) * width)
+            yield _piece(values, np.arange(len(some)), some)
 
     def row(self, l: int, arm: int) -> npt.NDArray[np.float64]:
         """Distances from one arm to the references of a level."""
         piece = next(self.pieces(l, np.array([arm])))
-        row: npt.NDArray[np.float64] = piece.values[piece.rows[0]].astype(np.float64)
+        lane = int(np.argmax(piece.at[0] == 0))
+        row: npt.NDArray[np.float64] = piece.values[piece.groups[0], :, lane].astype(np.float64)
         return row
+
+
+def _piece(values: Floats, place: Rows, numbers: Rows) -> Piece:
+    """Return the groups in which some arms are placed; ``numbers`` are theirs among those asked for."""
+    group = place // LANES
+    used = np.zeros(len(values), dtype=bool)
+    used[group] = True
+    groups = np.flatnonzero(used)
+    at = np.full((len(groups), LANES), -1, dtype=np.intp)
+    at[(np.cumsum(used) - 1)[group], place % LANES] = numbers
+    return Piece(values, groups, at)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.levels import Levels, Piece
+from medoids.algorithms.levels import LANES, Levels, Piece
 from medoids.assignment import Assignment
 from medoids.bandit import Paired
 from medoids.distances import Floats
@@ -54,14 +54,11 @@ class State:
             swaps,
         )
 
-    def by_slot(self, references: Rows, dtype: npt.DTypeLike) -> tuple[Rows, Rows, Floats, Floats, Floats]:
-        """Sort references by slot; return them, where each slot ends, and d1, d2, w in the precision of a level."""
-        order = np.argsort(self.slot[references], kind="stable") if self.swaps else np.arange(len(references))
-        references = references[order]
-        ends = np.searchsorted(self.slot[references], np.arange(self.k), side="right")
+    def at(self, references: Rows, dtype: npt.DTypeLike) -> tuple[Rows, Floats, Floats, Floats]:
+        """Return slot, d1, d2 and w of some references, in the precision of a level."""
         kind = np.float32 if dtype == np.float32 else np.float64
         d1, d2, w = (x[references].astype(kind) for x in (self.d1, self.d2, self.w))
-        return references, ends, d1, d2, w
+        return self.slot[references], d1, d2, w
 
     def own_change(self) -> Float64s:
         """Return what each point's own loss does if it becomes a medoid, whose distance to itself is 0."""
@@ -105,27 +102,28 @@ class Moments:
         """Add (or take out) references, numbered by the permutation, of the level that begins at ``start``."""
         from medoids.algorithms.kernels import add_additions, add_swaps
 
-        at = piece.at
-        whole = len(at) == len(self.S)
-        S, Q, T, R = (x if whole else x[at] for x in (self.S, self.Q, self.T, self.R))
-        references, ends, d1, d2, w = state.by_slot(references, piece.values.dtype)
-        columns, w2 = references - start, sign * w**2
-        w = sign * w
+        slot, d1, d2, w = state.at(references, piece.values.dtype)
+        columns, w2, w = references - start, sign * w**2, sign * w
+        where = piece.values, piece.groups, piece.at, columns
 
-        def work(arms: slice) -> None:
+        def work(groups: slice) -> None:
+            part = groups.start, groups.stop, self.S, self.Q
             if state.swaps:
-                add_swaps(piece.values, piece.rows, columns, ends, d1, d2, w, w2, arms.start, arms.stop, S, Q, T, R)
+                add_swaps(*where, slot, d1, d2, w, w2, *part, self.T, self.R)
             else:
-                add_additions(piece.values, piece.rows, columns, d1, w, w2, arms.start, arms.stop, S, Q)
+                add_additions(*where, d1, w, w2, *part)
 
-        threads.map(work, spans(len(at), _tile(len(references))))
-        if not whole:
-            self.S[at], self.Q[at], self.T[at], self.R[at] = S, Q, T, R
+        threads.map(work, spans(len(piece.groups), _groups(len(references))))
 
 
-def _tile(references: int) -> int:
-    """Arms of a chunk: some milliseconds of work."""
-    return max(16, (1 << 21) // max(1, references))
+def _groups(references: int) -> int:
+    """Groups of arms in a chunk: some milliseconds of work."""
+    return max(1, (1 << 21) // (LANES * max(1, references)))
+
+
+def _tile(faces: int) -> int:
+    """Arms of a chunk that looks at each face once: some milliseconds of work."""
+    return max(16, (1 << 21) // max(1, faces))
 
 
 class PairedArms:
@@ -252,22 +250,18 @@ class PairedArms:
     def _add_piece(self, piece: Piece, span: slice, lead: Float64s) -> None:
         from medoids.algorithms.kernels import pair_additions, pair_swaps
 
-        state, at = self._state, piece.at
-        whole = len(at) == len(self._V)
-        V, U = (self._V, self._U) if whole else (self._V[at], self._U[at])
-        references, ends, d1, d2, w = state.by_slot(np.arange(span.start, span.stop), piece.values.dtype)
-        columns = references - span.start
-        lead = lead[columns].astype(d1.dtype)
+        state, V, U = self._state, self._V, self._U
+        slot, d1, d2, w = state.at(np.arange(span.start, span.stop), piece.values.dtype)
+        lead = lead.astype(d1.dtype)
+        where = piece.values, piece.groups, piece.at
 
-        def work(arms: slice) -> None:
+        def work(groups: slice) -> None:
             if state.swaps:
-                pair_swaps(piece.values, piece.rows, columns, ends, d1, d2, w, lead, arms.start, arms.stop, V, U)
+                pair_swaps(*where, slot, d1, d2, w, lead, groups.start, groups.stop, V, U)
             else:
-                pair_additions(piece.values, piece.rows, d1, w, lead, arms.start, arms.stop, V)
+                pair_additions(*where, d1, w, lead, groups.start, groups.stop, V)
 
-        self._threads.map(work, spans(len(at), _tile(len(d1))))
-        if not whole:
-            self._V[at], self._U[at] = V, U
+        self._threads.map(work, spans(len(piece.groups), _groups(len(d1))))
 
     def _restrict(self, at: Rows, leader: tuple[int, int] | None) -> None:
         self.left = self.left[at]

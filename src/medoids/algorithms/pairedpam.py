@@ -18,6 +18,7 @@ from medoids.algorithms.paired import Moments, PairedArms, State
 from medoids.algorithms.problem import Problem, Solution
 from medoids.assignment import TOLERANCE, Assignment, lowest
 from medoids.bandit import Paired
+from medoids.engine.threads import spans
 from medoids.initialization import initialize
 
 __all__ = ["DELTA", "PairedPAM", "pairedpam"]
@@ -42,7 +43,7 @@ class PairedPAM:
         self.order = problem.random.permutation(candidates)
         n = len(candidates)
         first = _FIRST_CHEAP if problem.distance.cost < _DEAR else _FIRST_DEAR
-        distance = problem.distance.inner.reordered(self.order)
+        self._distance = distance = problem.distance.inner.reordered(self.order)
         tally = problem.distance.tally
         self.levels = Levels(distance, rounds(n, first), problem.memory_limit, problem.threads, tally)
         self.bounds = Paired(DELTA if problem.delta is None else problem.delta, n)
@@ -148,15 +149,45 @@ class PairedPAM:
         if len(arms.left) == 0:
             return None
         rows = np.sort(self.order[arms.left])
-        everyone = slice(0, problem.n)
         with problem.distance.tally.phase("exact"):
-            if not problem.distance.exact and len(rows) > 1:
-                estimates = losses(problem.distance.block(rows, everyone).astype(np.float64)).min(axis=0)
-                rows = rows[estimates <= estimates.min() + MARGIN * abs(estimates.min())]
-            block = problem.exact_rows(rows)
+            if problem.distance.exact:
+                block = np.array([self._stored_row(i) for i in rows.tolist()])
+            else:
+                if len(rows) > 1:
+                    estimates = losses(self._estimated_rows(rows)).min(axis=0)
+                    rows = rows[estimates <= estimates.min() + MARGIN * abs(estimates.min())]
+                block = problem.exact_rows(rows)
         table = losses(block)
         slot, at = lowest(table)
         return slot, int(rows[at]), block[at], float(table[slot, at])
+
+    def _estimated_rows(self, rows: Rows) -> Float64s:
+        """Distances from some rows to all points, in the precision of blocks; in chunks that are slices of X."""
+        problem = self.problem
+        out = np.empty((len(rows), problem.n))
+        arms = self.place[rows]
+
+        def work(points: slice) -> None:
+            out[:, self.order[points]] = self._distance.block(arms, points)
+
+        problem.threads.map(work, spans(len(self.order), 4096), threaded=problem.distance.threaded)
+        problem.distance.tally.add(computed=len(rows) * len(self.order))
+        rest = np.flatnonzero(problem.weights == 0)
+        if len(rest):
+            out[:, rest] = 0.0  # of no weight: any number will do
+        return out
+
+    def _stored_row(self, i: int) -> Float64s:
+        """Exact distances from row i to all points, of which those that the levels hold are not computed again."""
+        problem, arm = self.problem, int(self.place[i])
+        row = np.empty(problem.n)
+        for l in range(len(self.levels)):
+            self.levels.fill(l, np.array([arm]))
+            row[self.order[self.levels[l].span]] = self.levels.row(l, arm)
+        rest = np.flatnonzero(problem.weights == 0)
+        if len(rest):
+            row[rest] = problem.distance.exact_block(np.array([i]), rest)[0]
+        return row
 
 
 def pairedpam(problem: Problem) -> Solution:

@@ -60,7 +60,7 @@ class InnerProduct(Dissimilarity):
     def _fit(self) -> None:
         X, n = self._X, self.n
         self._shift, self._scale = np.zeros(n), np.ones(n)
-        self._centre: Float64s | float = 0.0
+        self._centre = np.zeros(X.shape[1])
         self._squares = np.ones(n)
         if not self._angular:
             # Centring loses nothing of a distance and much of the cancellation: 1e9 + N(0, 1) becomes N(0, 1).
@@ -86,8 +86,13 @@ class InnerProduct(Dissimilarity):
         if self._copy is None:
             work = np.empty((self.n, self._X.shape[1]), self.dtype)
             for span in _row_spans(work):
-                k = span if self._order is None else self._order[span]
-                work[span] = self._prepare(self._X[k], self._shift[k], self._scale[k])
+                k = self._numbers(span)
+                if self._compiled:
+                    from medoids.distances.kernels import prepare_rows
+
+                    prepare_rows(self._X, k, self._centre, self._shift, self._scale, work[span])
+                else:
+                    work[span] = self._prepare(self._X[k], self._shift[k], self._scale[k])
             self._copy = work
         return self._copy
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from medoids.engine.compile import inline, kernel
 
-__all__ = ["ELEMENTWISE", "block_kernel", "callable_kernel", "direct_block", "finish_products"]
+__all__ = ["ELEMENTWISE", "block_kernel", "callable_kernel", "direct_block", "finish_products", "prepare_rows"]
 
 Step = Callable[..., Any]
 
@@ -152,6 +152,15 @@ def _power(square, power):  # type: ignore[no-untyped-def]
     if power == 1:
         return np.sqrt(square)
     return 0.5 * square if power == 0 else square
+
+
+@kernel()
+def prepare_rows(X, rows, centre, shift, scale, out):  # type: ignore[no-untyped-def]
+    """Out = (x - centre - shift) * scale, row by row: one pass over X, where NumPy takes four."""
+    for a in range(len(rows)):
+        i = rows[a]
+        for f in range(X.shape[1]):
+            out[a, f] = (X[i, f] - centre[f] - shift[i]) * scale[i]
 
 
 @kernel(fast_sums=True)

@@ -1,0 +1,166 @@
+"""PairedPAM: PAM's medoids, no distance twice, the memory limit, and its parts by themselves."""
+
+from __future__ import annotations
+
+import itertools
+import lzma
+
+import numpy as np
+import pytest
+import scipy.sparse
+from scipy.spatial.distance import cdist
+
+import data
+from medoids import k_medoids
+from medoids.algorithms.levels import LANES, Levels, rounds
+from medoids.algorithms.paired import Moments, State
+from medoids.distances import Tally, dissimilarity
+from medoids.engine.threads import Threads
+
+
+def subset(name: str, n: int, seed: int) -> tuple[np.ndarray, str]:
+    random = np.random.RandomState(seed)
+    if name == "mnist":
+        return data.mnist()[random.choice(70000, n, replace=False)] / 255, "l2"
+    if name == "letter":
+        return data.letter()[random.choice(20000, n, replace=False)].astype(float), "l2"
+    if name == "newsgroups":
+        X = np.load(data.path("newsgroups_minilm_10000x384_float32.npy"))
+        return X[random.choice(10000, n, replace=False)], "cosine"
+    X = scipy.sparse.load_npz(data.path("scrna_pbmc68k_reduced_700x765_csr_float32.npz")).toarray()
+    return X[random.choice(700, min(n, 700), replace=False)], "l1"
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "k"),
+    [("mnist", 2000, 5), ("mnist", 4000, 10), ("letter", 3500, 10), ("newsgroups", 2500, 20), ("scrna", 700, 5)],
+)
+@pytest.mark.parametrize("seed", range(2))
+def test_pams_medoids_on_random_subsets(name: str, n: int, k: int, seed: int) -> None:
+    X, metric = subset(name, n, seed)
+    pam = k_medoids(X, k, metric=metric, algorithm="fastpam1")
+    found = k_medoids(X, k, metric=metric, algorithm="pairedpam", random_state=seed)
+    np.testing.assert_array_equal(X[np.sort(found.medoid_indices)], X[np.sort(pam.medoid_indices)])
+    assert [(r.medoid_in, r.medoid_out) for r in found.trace] == [(r.medoid_in, r.medoid_out) for r in pam.trace]
+    assert found.inertia == pytest.approx(pam.inertia, rel=1e-9)
+
+
+def test_fewer_distances_than_half_the_matrix() -> None:
+    X, metric = subset("mnist", 5000, 0)
+    found = k_medoids(X, 10, metric=metric, algorithm="pairedpam", random_state=0)
+    assert found.n_evaluations < 0.5 * 5000**2
+
+
+def test_words_under_a_callable_that_is_called_once_a_pair() -> None:
+    with lzma.open(data.path("words_american_english_104334.txt.xz"), "rt", encoding="utf-8") as file:
+        words = file.read().split()
+    words = [words[i] for i in np.random.RandomState(0).choice(len(words), 800, replace=False)]
+    calls: dict[tuple[str, str], int] = {}
+
+    def unlike(a: str, b: str) -> float:
+        calls[a, b] = calls.get((a, b), 0) + 1
+        return len(set(a) ^ set(b)) + abs(len(a) - len(b)) / 10
+
+    found = k_medoids(words, 5, metric=unlike, algorithm="pairedpam", random_state=0)
+    assert max(calls.values()) == 1
+    assert found.n_evaluations == len(calls) < 800**2
+    matrix = np.array([[unlike(a, b) for b in words] for a in words])
+    pam = k_medoids(matrix, 5, metric="precomputed", algorithm="fastpam1")
+    assert found.inertia == pytest.approx(pam.inertia, rel=1e-12)
+
+
+@pytest.mark.parametrize("memory_limit", ["100kB", "1MB", "20MB"])
+def test_what_does_not_fit_is_computed_again_and_changes_nothing(memory_limit: str) -> None:
+    X, metric = subset("letter", 3500, 0)
+    free = k_medoids(X, 6, metric=metric, algorithm="pairedpam", random_state=0)
+    bound = k_medoids(X, 6, metric=metric, algorithm="pairedpam", random_state=0, memory_limit=memory_limit)
+    assert bound.trace[-1].loss == free.trace[-1].loss
+    assert bound.medoid_indices.tolist() == free.medoid_indices.tolist()
+    assert (bound.n_evaluations > free.n_evaluations) == (memory_limit != "20MB")
+
+
+def test_stored_distances_obey_the_limit() -> None:
+    X = np.random.RandomState(0).normal(size=(2000, 3))
+    with Threads(1) as threads:
+        levels = Levels(dissimilarity(X, "l2"), rounds(2000, 128), 3_000_000, threads, Tally())
+        for l in range(len(levels)):
+            levels.fill(l, np.arange(2000))
+        assert sum(level.values.nbytes for level in levels.levels) <= 3_000_000
+        assert levels[0].used == 2000 // LANES
+
+
+def test_levels_give_the_distances_stored_or_not() -> None:
+    X = np.random.RandomState(0).normal(size=(500, 3))
+    D = cdist(X, X)
+    arms = np.array([3, 4, 77, 78, 79, 100, 250, 251, 499])
+    for limit in (10_000, 10_000_000):
+        with Threads(2) as threads:
+            levels = Levels(dissimilarity(X, "l2"), rounds(500, 64), limit, threads, Tally())
+            levels.fill(1, np.array([4, 250, 499]))
+            levels.fill(1, arms)
+            seen = set()
+            for piece in levels.pieces(1, arms):
+                for g, lane in itertools.product(range(len(piece.groups)), range(LANES)):
+                    number = piece.at[g, lane]
+                    if number >= 0:
+                        seen.add(int(number))
+                        found = piece.values[piece.groups[g], :, lane]
+                        np.testing.assert_allclose(found, D[arms[number], levels[1].span], rtol=1e-9, atol=1e-12)
+            assert seen == set(range(len(arms)))
+            np.testing.assert_allclose(levels.row(1, 78), D[78, levels[1].span], rtol=1e-9)
+
+
+def test_rounds_cover_all_references_once() -> None:
+    for n, first in itertools.product([1, 5, 511, 512, 513, 5000, 70000], [128, 512]):
+        spans = rounds(n, first)
+        assert [i for span in spans for i in range(span.start, span.stop)] == list(range(n))
+
+
+def test_moments_are_those_of_all_swaps() -> None:
+    # Against plain sums: the change of the loss, and of its square, for every point and slot.
+    random = np.random.RandomState(0)
+    X, w = random.normal(size=(60, 2)), random.choice([0.5, 1, 2], 60)
+    D, medoids = cdist(X, X), [5, 17, 40]
+    near = np.sort(D[medoids], axis=0)
+    state = State(near[0], near[1], D[medoids].argmin(axis=0), w, 3, True)
+    with Threads(1) as threads:
+        levels = Levels(dissimilarity(X, "l2"), [slice(0, 60)], 10**9, threads, Tally())
+        levels.fill(0, np.arange(60))
+        moments = Moments(60, 3)
+        for piece in levels.pieces(0, np.arange(60)):
+            moments.add(piece, state, np.arange(60), 0, threads)
+    for i, j in itertools.product(range(60), range(3)):
+        rest = [m for slot, m in enumerate(medoids) if slot != j]
+        change = w * (np.minimum(D[i], D[rest].min(axis=0)) - near[0])
+        assert moments.S[i] + moments.T[i, j] == pytest.approx(change.sum(), abs=1e-9)
+        assert moments.Q[i] + moments.R[i, j] == pytest.approx((change**2).sum(), abs=1e-9)
+
+
+@pytest.mark.parametrize("init", ["build", "random", "k-medoids++", "lab"])
+def test_weights_starts_and_a_loss_that_never_rises(init: str) -> None:
+    X = np.random.RandomState(0).normal(size=(900, 3))
+    w = np.random.RandomState(1).choice([0, 1.0, 5], 900)
+    found = k_medoids(X, 5, algorithm="pairedpam", init=init, sample_weight=w, random_state=2)
+    losses = [r.loss for r in found.trace]
+    assert all(b < a for a, b in itertools.pairwise(losses))
+    assert found.inertia == pytest.approx(w @ cdist(X, X[found.medoid_indices]).min(axis=1), rel=1e-12)
+    assert (w[found.medoid_indices] > 0).all()
+    rest = k_medoids(X, 5, init=found.medoid_indices, sample_weight=w, algorithm="fastpam1")
+    assert rest.n_swaps == 0  # no swap improves
+
+
+def test_an_outlier_that_level_0_does_not_show() -> None:
+    X = np.random.RandomState(0).normal(size=(4000, 2))
+    X[1234] = 1e4, 1e4
+    for seed in range(5):
+        assert 1234 in k_medoids(X, 2, algorithm="pairedpam", random_state=seed).medoid_indices
+
+
+def test_auto_takes_it_where_the_matrix_does_not_fit() -> None:
+    X, metric = subset("letter", 3500, 0)
+    found = k_medoids(X, 4, metric=metric, memory_limit="20MB", random_state=0)
+    assert found.algorithm == "pairedpam"
+    assert "does not fit in memory_limit" in found.reason
+    pam = k_medoids(X, 4, metric=metric)
+    assert pam.algorithm == "fastpam1"
+    assert found.inertia == pytest.approx(pam.inertia, rel=1e-9)
