@@ -21,9 +21,11 @@ __all__ = [
     "add_both",
     "add_swaps",
     "lowest_face",
+    "meet_faces",
     "pair_additions",
     "pair_swaps",
     "screen_faces",
+    "sum_losses",
 ]
 
 
@@ -151,6 +153,33 @@ def pair_swaps(values, groups, at, slot, x1, x2, w, lead, start, stop, V, U):  #
                 V[i] += total[lane]
                 for j in range(k):
                     U[i, j] += own[j, lane]
+
+
+@kernel()
+def meet_faces(S, T, V, U, t, lead, width, floor, start, stop, keep):  # type: ignore[no-untyped-def]
+    """Keep an arm if one of its faces may beat the leader, by the spread of their differences."""
+    for i in range(start, stop):
+        keep[i] = False
+        for j in range(T.shape[1]):
+            difference = (S[i] + T[i, j]) / t - lead
+            spread = max(0.0, (V[i] + U[i, j]) / t - difference * difference) ** 0.5
+            if difference <= width * max(spread, floor[i]):
+                keep[i] = True
+                break
+
+
+@kernel()
+def sum_losses(block, x1, x2, slot, w, swaps, out):  # type: ignore[no-untyped-def]
+    """Sum over a block's references what each row would leave of the loss: added, or in the place of each slot."""
+    for a in range(block.shape[0]):
+        total = 0.0
+        for s in range(block.shape[1]):
+            d = float(block[a, s])
+            kept = w[s] * min(d, x1[s])
+            total += kept
+            if swaps:
+                out[a, slot[s]] += w[s] * min(d, x2[s]) - kept
+        out[a] += total
 
 
 @kernel()

@@ -24,7 +24,7 @@ Rows = npt.NDArray[np.intp]
 # Arms of a group: a cache line of float32.
 LANES = 16
 # Arms of a tile, and nanoseconds of work in one.
-_TILE = 512
+_TILE = 1024
 _WAIT = 1.5e8
 
 
@@ -145,7 +145,7 @@ class Levels:
             # Generously, so that copies are rare: memory that is never touched costs nothing but the budget, of which
             # no single level takes more than a quarter beyond its need.
             free = self._budget - self._bytes
-            want = max(need, min(most, max(2 * have, min(4 * need, have + free // 4 // size))))
+            want = max(need, min(most, max(2 * have, have + free // 4 // size)))
             want = min(want, have + free // size)
             if want > have:
                 values = np.empty((want, *level.values.shape[1:]), dtype=self._distance.dtype)

@@ -131,6 +131,7 @@ class PairedArms:
 
     Attributes
     ----------
+    state : State
     left : ndarray
         Arms that are still in question.
     t : int
@@ -140,7 +141,7 @@ class PairedArms:
     def __init__(
         self, levels: Levels, state: State, carried: Moments, allowed: npt.NDArray[np.bool_], threads: Threads
     ) -> None:
-        self._levels, self._state, self._threads = levels, state, threads
+        self._levels, self.state, self._threads = levels, state, threads
         self._own = state.own_change()
         self.moments = carried
         self.left = np.arange(levels.n)
@@ -159,7 +160,7 @@ class PairedArms:
             best = np.where(self._allowed, best, np.inf)
         at = int(np.argmin(best))
         lead, slot = float(best[at]), int(face[at])
-        none = self._state.swaps and lead >= 0  # "no swap" leads, whose changes are all 0
+        none = self.state.swaps and lead >= 0  # "no swap" leads, whose changes are all 0
         spread = 0.0 if none else self._spread_of(at, slot)
         keep = self._screen(0.0 if none else lead, spread, width)
         if self._l == 0:
@@ -176,21 +177,21 @@ class PairedArms:
         """Return the lowest mean of each arm, and its face."""
         moments, count = self.moments, len(self.left)
         face = np.zeros(count, dtype=np.intp)
-        if not self._state.swaps:
+        if not self.state.swaps:
             return moments.S / self.t, face
         from medoids.algorithms.kernels import lowest_face
 
         best = np.empty(count)
         self._threads.map(
             lambda arms: lowest_face(moments.S, moments.T, arms.start, arms.stop, best, face),
-            spans(count, _tile(self._state.k)),
+            spans(count, _tile(self.state.k)),
         )
         return best / self.t, face
 
     def _spread_of(self, at: int, slot: int) -> float:
         moments = self.moments
         mean, square = moments.S[at], moments.Q[at]
-        if self._state.swaps:
+        if self.state.swaps:
             mean, square = mean + moments.T[at, slot], square + moments.R[at, slot]
         return float(np.sqrt(max(0.0, square / self.t - (mean / self.t) ** 2)))
 
@@ -204,7 +205,7 @@ class PairedArms:
 
     def _screen(self, lead: float, spread: float, width: float) -> npt.NDArray[np.bool_]:
         moments, count, floor = self.moments, len(self.left), self._floor()
-        if not self._state.swaps:
+        if not self.state.swaps:
             mean = moments.S / self.t
             reach = np.maximum(np.sqrt(np.maximum(moments.Q / self.t - mean**2, 0)), floor)
             screened: npt.NDArray[np.bool_] = mean - lead <= width * (reach + spread)
@@ -217,26 +218,32 @@ class PairedArms:
             m = moments
             screen_faces(m.S, m.Q, m.T, m.R, self.t, lead, spread, width, floor, arms.start, arms.stop, keep)
 
-        self._threads.map(work, spans(count, _tile(self._state.k)))
+        self._threads.map(work, spans(count, _tile(self.state.k)))
         return keep
 
     def _meet(self, lead: float, leader: tuple[int, int], width: float) -> npt.NDArray[np.bool_]:
         """Compare the arms that are left with the leader, in pairs."""
         self._add_pairs(leader)
-        moments, t = self.moments, self.t
-        if self._state.swaps:
-            means = (moments.S[:, None] + moments.T) / t
-            squares = (self._V[:, None] + self._U) / t
-        else:
-            means, squares = moments.S[:, None] / t, self._V[:, None] / t
-        difference = means - lead
-        spread = np.sqrt(np.maximum(squares - difference**2, 0))
-        kept: npt.NDArray[np.bool_] = (difference <= width * np.maximum(spread, self._floor()[:, None])).any(axis=1)
-        return kept
+        moments, t, floor = self.moments, self.t, self._floor()
+        if not self.state.swaps:
+            difference = moments.S / t - lead
+            spread = np.sqrt(np.maximum(self._V / t - difference**2, 0))
+            kept: npt.NDArray[np.bool_] = difference <= width * np.maximum(spread, floor)
+            return kept
+        from medoids.algorithms.kernels import meet_faces
+
+        keep = np.empty(len(self.left), dtype=np.bool_)
+
+        def work(arms: slice) -> None:
+            m = moments
+            meet_faces(m.S, m.T, self._V, self._U, t, lead, width, floor, arms.start, arms.stop, keep)
+
+        self._threads.map(work, spans(len(keep), _tile(self.state.k)))
+        return keep
 
     def _add_pairs(self, leader: tuple[int, int]) -> None:
         """Bring V and U to the arms, the leader and the levels of now; levels met with this leader before stay."""
-        state, count = self._state, len(self.left)
+        state, count = self.state, len(self.left)
         start = self._met if self._leader == leader else 0
         if start == 0:
             self._V, self._U = np.zeros(count), np.zeros((count, state.k if state.swaps else 0))
@@ -250,7 +257,7 @@ class PairedArms:
     def _add_piece(self, piece: Piece, span: slice, lead: Float64s) -> None:
         from medoids.algorithms.kernels import pair_additions, pair_swaps
 
-        state, V, U = self._state, self._V, self._U
+        state, V, U = self.state, self._V, self._U
         slot, d1, d2, w = state.at(np.arange(span.start, span.stop), piece.values.dtype)
         lead = lead.astype(d1.dtype)
         where = piece.values, piece.groups, piece.at
@@ -278,5 +285,5 @@ class PairedArms:
         span = self._levels[self._l].span
         references = np.arange(span.start, span.stop)
         for piece in self._levels.pieces(self._l, self.left):
-            self.moments.add(piece, self._state, references, span.start, self._threads)
+            self.moments.add(piece, self.state, references, span.start, self._threads)
         self.t = span.stop

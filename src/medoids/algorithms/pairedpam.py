@@ -32,6 +32,8 @@ _FEW = 8
 # References of level 0: for distances that cost less than a microsecond, and for others.
 _FIRST_CHEAP, _FIRST_DEAR = 512, 128
 _DEAR = 1_000.0
+# Points of a chunk when few arms meet all references.
+_POINTS = 2048
 
 
 class PairedPAM:
@@ -154,28 +156,31 @@ class PairedPAM:
                 block = np.array([self._stored_row(i) for i in rows.tolist()])
             else:
                 if len(rows) > 1:
-                    estimates = losses(self._estimated_rows(rows)).min(axis=0)
+                    estimates = self._estimate(rows, arms.state)
                     rows = rows[estimates <= estimates.min() + MARGIN * abs(estimates.min())]
                 block = problem.exact_rows(rows)
         table = losses(block)
         slot, at = lowest(table)
         return slot, int(rows[at]), block[at], float(table[slot, at])
 
-    def _estimated_rows(self, rows: Rows) -> Float64s:
-        """Distances from some rows to all points, in the precision of blocks; in chunks that are slices of X."""
-        problem = self.problem
-        out = np.empty((len(rows), problem.n))
-        arms = self.place[rows]
+    def _estimate(self, rows: Rows, state: State) -> Float64s:
+        """Lowest loss that each row would lead to, summed over all points in the precision of blocks."""
+        from medoids.algorithms.kernels import sum_losses
 
-        def work(points: slice) -> None:
-            out[:, self.order[points]] = self._distance.block(arms, points)
+        problem, arms = self.problem, self.place[rows]
+        chunks = spans(len(self.order), _POINTS)
+        # A sum for each chunk, added up in order: the same for any number of threads.
+        sums = np.zeros((len(chunks), len(rows), state.k if state.swaps else 1))
 
-        problem.threads.map(work, spans(len(self.order), 4096), threaded=problem.distance.threaded)
+        def work(number: int) -> None:
+            s = chunks[number]
+            block = self._distance.block(arms, s)
+            sum_losses(block, state.d1[s], state.d2[s], state.slot[s], state.w[s], state.swaps, sums[number])
+
+        problem.threads.map(work, range(len(chunks)), threaded=problem.distance.threaded)
         problem.distance.tally.add(computed=len(rows) * len(self.order))
-        rest = np.flatnonzero(problem.weights == 0)
-        if len(rest):
-            out[:, rest] = 0.0  # of no weight: any number will do
-        return out
+        estimates: Float64s = sums.sum(axis=0).min(axis=1)
+        return estimates
 
     def _stored_row(self, i: int) -> Float64s:
         """Exact distances from row i to all points, of which those that the levels hold are not computed again."""

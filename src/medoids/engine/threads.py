@@ -35,7 +35,7 @@ def spans(n: int, width: int) -> list[slice]:
 
 
 class Threads:
-    """A pool that lives as long as one fit.
+    """A pool that lives as long as one fit, during which BLAS is held to one thread.
 
     Parameters
     ----------
@@ -48,9 +48,12 @@ class Threads:
         self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Threads:
+        # For the whole fit: setting and resetting it around each of thousands of calls would cost more than many do.
+        self._limit = _blas().limit(limits=1, user_api="blas")
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._limit.restore_original_limits()
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
@@ -58,14 +61,13 @@ class Threads:
     def map(self, work: Callable[[Chunk], Any], chunks: Iterable[Chunk], *, threaded: bool = True) -> None:
         """Call ``work`` for each chunk; the first error, or Ctrl-C, cancels what has not started and is raised."""
         chunks = list(chunks)
-        with _blas().limit(limits=1, user_api="blas"):
-            if not threaded or self.n_jobs == 1 or len(chunks) < 2:
-                for chunk in chunks:
-                    work(chunk)
-                return
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="medoids")
-            self._drain(work, iter(chunks))
+        if not threaded or self.n_jobs == 1 or len(chunks) < 2:
+            for chunk in chunks:
+                work(chunk)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="medoids")
+        self._drain(work, iter(chunks))
 
     def _drain(self, work: Callable[[Chunk], Any], chunks: Iterator[Chunk]) -> None:
         # A short queue instead of submitting all: on an error only the running chunks have to be waited for.
