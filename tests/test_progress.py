@@ -16,7 +16,7 @@ def test_each_step_is_a_line_with_the_algorithm_and_the_reason_first(capsys: pyt
     out, err = capsys.readouterr()
     lines = err.splitlines()
     assert out == ""
-    assert lines[0].startswith("medoids: fastpam1 (the 5 x 5 distance matrix")
+    assert lines[0].startswith("medoids: fastpam1 (the 5 x 5 distance matrix is small")
     # By hand in test_pam.py: BUILD adds rows 2 and 4, and 1 replaces 2, which leaves a loss of 8.
     assert "+2" in lines[1]
     assert "+1 -2" in lines[3]

@@ -36,8 +36,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     algorithm : str, default="auto"
         "pairedpam" (ours) and "banditpam++", "banditpam", "banditpam+va", "banditpam+pic" (the paper's): PAM's answer
         from sampled distances, with high probability; "clara", "clarans": approximate. These need no n x n matrix.
-        "pam", "fastpam1" (PAM's answer, faster), "fastpam", "fasterpam", "alternate" do. "auto" takes "fastpam1" where
-        the matrix fits in ``memory_limit``, and "pairedpam" beyond.
+        "pam", "fastpam1" (PAM's answer, faster), "fastpam", "fasterpam", "alternate" do. "auto" takes "fastpam1" or
+        "pairedpam", whichever a cost model finds cheaper, and the second where the matrix exceeds ``memory_limit``.
     init : str or array of row indices, default="build"
         "build" (PAM's greedy start), "lab", "random", "k-medoids++", or the rows to start from. CLARANS, which never
         looks at all pairs, takes "build" on a sample.

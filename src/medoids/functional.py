@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from medoids.algorithms import ALGORITHMS, NEEDS_MATRIX, Problem, Solution
+from medoids.algorithms.choose import choose
 from medoids.algorithms.matrix import matrix_bytes
 from medoids.assignment import TOLERANCE, Assignment
 from medoids.clustering import Clustering, TraceRecord
@@ -177,15 +178,11 @@ def fit(
 
 def _choose(algorithm: str, problem: Problem) -> tuple[str, str]:
     """Return the algorithm to run and why."""
-    need = matrix_bytes(problem)
-    if algorithm != "auto":
-        if algorithm in NEEDS_MATRIX:
-            check_memory(algorithm, problem.n, need, problem.memory_limit)
-        return algorithm, "asked for"
-    size = f"{problem.n} x {problem.n} distance matrix ({need / 2**20:,.0f} MiB)"
-    if need <= problem.memory_limit:
-        return "fastpam1", f"the {size} fits in memory_limit: PAM's own path, exact"
-    return "pairedpam", f"the {size} does not fit in memory_limit: PAM's path from sampled distances"
+    if algorithm == "auto":
+        return choose(problem)
+    if algorithm in NEEDS_MATRIX:
+        check_memory(algorithm, problem.n, matrix_bytes(problem), problem.memory_limit)
+    return algorithm, "asked for"
 
 
 def _best_of(problem: Problem, algorithm: str, starts: int) -> Solution:

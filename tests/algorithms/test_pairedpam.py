@@ -110,6 +110,13 @@ def test_levels_give_the_distances_stored_or_not() -> None:
             np.testing.assert_allclose(levels.row(1, 78), D[78, levels[1].span], rtol=1e-9)
 
 
+@pytest.mark.parametrize("algorithm", ["pairedpam", "banditpam++", "banditpam"])
+def test_distances_whose_squares_overflow(algorithm: str) -> None:
+    X = 1e200 * np.random.RandomState(0).normal(size=(300, 2))
+    with pytest.raises(ValueError, match="squares overflow.*rescale X, or use algorithm='fastpam1'"):
+        k_medoids(X, 3, metric="l1", algorithm=algorithm)
+
+
 def test_rounds_cover_all_references_once() -> None:
     for n, first in itertools.product([1, 5, 511, 512, 513, 5000, 70000], [128, 512]):
         spans = rounds(n, first)
@@ -156,11 +163,28 @@ def test_an_outlier_that_level_0_does_not_show() -> None:
         assert 1234 in k_medoids(X, 2, algorithm="pairedpam", random_state=seed).medoid_indices
 
 
+def test_auto_weighs_the_matrix_against_sampling() -> None:
+    X, metric = subset("letter", 3500, 0)
+    assert k_medoids(X[:3000], 4, metric=metric).algorithm == "fastpam1"  # small
+    many = k_medoids(X, 100, metric=metric)
+    assert many.algorithm == "fastpam1"  # PairedPAM's weak spot
+    assert "cheaper than sampling" in many.reason
+    words = [str(number) for number in range(1500)]
+
+    def unlike(a: str, b: str) -> float:
+        return abs(int(a) - int(b)) ** 0.5
+
+    dear = k_medoids(words, 3, metric=unlike, random_state=0)
+    assert dear.algorithm == "pairedpam"
+    assert "sampled distances are cheaper" in dear.reason
+    given = k_medoids(cdist(X[:500], X[:500]), 3, metric="precomputed")
+    assert "is given" in given.reason
+
+
 def test_auto_takes_it_where_the_matrix_does_not_fit() -> None:
     X, metric = subset("letter", 3500, 0)
     found = k_medoids(X, 4, metric=metric, memory_limit="20MB", random_state=0)
     assert found.algorithm == "pairedpam"
-    assert "does not fit in memory_limit" in found.reason
-    pam = k_medoids(X, 4, metric=metric)
-    assert pam.algorithm == "fastpam1"
+    assert "more than memory_limit" in found.reason
+    pam = k_medoids(X, 4, metric=metric, algorithm="fastpam1")
     assert found.inertia == pytest.approx(pam.inertia, rel=1e-9)

@@ -79,9 +79,11 @@ class _MedoidArms:
                     block = distance.inner.block(rows[lot], references)
                 else:
                     block = cache.read(rows[lot], batch)
-                sums[lot], squares[lot] = self._changes(block, arms[lot], references)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    sums[lot], squares[lot] = self._changes(block, arms[lot], references)
 
             self._problem.threads.map(work, spans(len(rows), _CHUNK), threaded=distance.threaded)
+        self._problem.check_squares(squares)
         return sums, squares
 
     def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:

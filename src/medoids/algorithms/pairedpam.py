@@ -119,6 +119,7 @@ class PairedPAM:
 
     def _carry(self, state: State) -> Moments:
         """Bring the moments of level 0 to a state: redo the references whose state changed, or all at the start."""
+        problem = self.problem
         self.levels.fill(0, self.everyone)
         span = self.levels[0].span
         numbers = np.arange(span.stop)
@@ -131,7 +132,7 @@ class PairedPAM:
                 differ |= (state.d2[span] != old.d2[span]) | (state.slot[span] != old.slot[span])
             changed = np.flatnonzero(differ)
             stale = 2 * len(changed) > len(numbers)
-        threads = self.problem.threads
+        threads = problem.threads
         if stale or self._carried is None:
             self._carried = Moments(len(self.order), state.k if state.swaps else 0)
             changed = numbers
@@ -139,6 +140,7 @@ class PairedPAM:
             if not stale and old is not None:
                 self._carried.add(piece, old, changed, 0, threads, sign=-1.0)
             self._carried.add(piece, state, changed, 0, threads)
+        problem.check_squares(self._carried.Q)
         self._seen = state
         return self._carried
 

@@ -114,6 +114,14 @@ class Problem:
             assignment.add(i, self.exact_row(i))
         return assignment
 
+    def check_squares(self, squares: npt.NDArray[np.float64]) -> None:
+        """Refuse distances whose squares overflow: an algorithm that samples needs their spread."""
+        if not np.isfinite(squares).all():
+            raise ValueError(
+                "distances are too large: their squares overflow, and an algorithm that samples needs their spread; "
+                "rescale X, or use algorithm='fastpam1'"
+            )
+
     def record(
         self,
         phase: str,
