@@ -113,7 +113,7 @@ def test_levels_give_the_distances_stored_or_not() -> None:
 @pytest.mark.parametrize("algorithm", ["pairedpam", "banditpam++", "banditpam"])
 def test_distances_whose_squares_overflow(algorithm: str) -> None:
     X = 1e200 * np.random.RandomState(0).normal(size=(300, 2))
-    with pytest.raises(ValueError, match="squares overflow.*rescale X, or use algorithm='fastpam1'"):
+    with pytest.raises(ValueError, match=r"squares overflow.*rescale X, or use algorithm='fastpam1'"):
         k_medoids(X, 3, metric="l1", algorithm=algorithm)
 
 

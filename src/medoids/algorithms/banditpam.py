@@ -39,7 +39,7 @@ class BanditPAM:
 
     def __post_init__(self) -> None:
         problem = self.problem
-        problem.distance.prepare()
+        problem.distance.prepare(problem.threads)
         rows = problem.candidates  # a reference of weight 0 says nothing
         order = FixedPermutation if self.cached else FreshDraws
         self.references: References = order(rows, BATCH, problem.random)

@@ -9,7 +9,7 @@ For a candidate i and the state (d1, d2, nearest) of the references, with weight
 A step changes the state of few references: of about 1/l of them when BUILD adds the l-th medoid, of about 3/k in a
 swap. Only those are subtracted with their old state and added with their new one, so that BUILD costs about ln k passes
 over the matrix instead of k, and a swap a fraction of one. float64 sums of thousands of such updates stay far within
-`TOLERANCE`.
+`TOLERANCE`; where the matrix is float32 they are estimates, and what they cannot tell apart is compared exactly.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from medoids.algorithms.matrix import Matrix
 from medoids.assignment import TOLERANCE, Assignment, lowest
-from medoids.distances import SMALL
+from medoids.distances import SMALL, Floats
 from medoids.engine.threads import Threads, spans
 
 __all__ = ["CarriedSums"]
@@ -69,15 +69,16 @@ class CarriedSums:
             old = visit[:0]
         else:
             visit = old = np.flatnonzero(changed & (assignment.weights > 0))
-        # An old and a new state of the same reference next to each other: its row is read once.
-        order = np.argsort(np.concatenate([visit, old]), kind="stable")
+        slot = np.concatenate([assignment.nearest[visit], self._nearest[old]])
+        # By slot, so that runs of one slot are summed together; in BUILD any order will do.
+        order = np.argsort(slot, kind="stable")
         references = np.concatenate([visit, old])[order]
-        d1 = np.concatenate([assignment.d1[visit], self._d1[old]])[order]
-        w = np.concatenate([assignment.weights[visit], -assignment.weights[old]])[order]
+        kind = np.float64 if self._matrix.exact else np.float32
+        d1 = np.concatenate([assignment.d1[visit], self._d1[old]])[order].astype(kind)
+        w = np.concatenate([assignment.weights[visit], -assignment.weights[old]])[order].astype(kind)
         if swaps:
-            d2 = np.concatenate([assignment.d2[visit], self._d2[old]])[order]
-            slot = np.concatenate([assignment.nearest[visit], self._nearest[old]])[order]
-            self._add(references, w, d1, d2, slot)
+            d2 = np.concatenate([assignment.d2[visit], self._d2[old]])[order].astype(kind)
+            self._add(references, w, d1, d2, slot[order])
         else:
             self._add(references, w, d1, None, None)
         self._empty = False
@@ -88,9 +89,9 @@ class CarriedSums:
     def _add(
         self,
         references: npt.NDArray[np.intp],
-        w: Float64s,
-        d1: Float64s,
-        d2: Float64s | None,
+        w: Floats,
+        d1: Floats,
+        d2: Floats | None,
         slot: npt.NDArray[np.intp] | None,
     ) -> None:
         R, S, T, n = self._R, self._S, self._T, len(self._R)

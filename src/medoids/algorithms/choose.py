@@ -60,7 +60,7 @@ def choose(problem: Problem) -> tuple[str, str]:
 def _measure(problem: Problem) -> tuple[float, float]:
     """Seconds of one distance, and the largest, from one block."""
     distance = problem.distance
-    distance.prepare()
+    distance.prepare(problem.threads)
     with distance.tally.phase("matrix"):
         distance.block(slice(0, 8), slice(0, 8))  # compile
         began = perf_counter()

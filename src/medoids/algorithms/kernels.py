@@ -16,6 +16,7 @@ import numpy as np
 from medoids.engine.compile import kernel
 
 __all__ = [
+    "RUN",
     "add_additions",
     "add_base",
     "add_both",
@@ -28,26 +29,52 @@ __all__ = [
     "sum_losses",
 ]
 
+# References in a run that is summed before it is added.
+RUN = 32
+
 
 @kernel()
 def add_base(D, references, x1, w, start, stop, S):  # type: ignore[no-untyped-def]
     """S_i += w min(d(i, s), x1) for each reference: the loss if i is added (Eq. 4)."""
-    for e in range(len(references)):
-        row, limit, weight = D[references[e]], x1[e], w[e]
-        for i in range(start, stop):
-            S[i] += weight * min(float(row[i]), limit)
+    run = np.empty(stop - start, x1.dtype)
+    zero = x1.dtype.type(0)
+    for first in range(0, len(references), RUN):
+        run[:] = zero
+        for e in range(first, min(first + RUN, len(references))):
+            row, near, weight = D[references[e], start:stop], x1[e], w[e]
+            for i in range(stop - start):
+                run[i] += weight * min(zero + row[i], near)
+        for i in range(stop - start):
+            S[start + i] += run[i]
 
 
 @kernel()
 def add_both(D, references, x1, x2, slot, w, start, stop, S, T):  # type: ignore[no-untyped-def]
-    """As `add_base`, and T_ji += w (min(d(i, s), x2) - min(d(i, s), x1)) for the reference's own slot j (Theorem 1)."""
-    for e in range(len(references)):
-        row, near, far, weight, own = D[references[e]], x1[e], x2[e], w[e], T[slot[e]]
-        for i in range(start, stop):
-            d = float(row[i])
-            kept = min(d, near)
-            S[i] += weight * kept
-            own[i] += weight * (min(d, far) - kept)
+    """As `add_base`, and T_ji += w (min(d(i, s), x2) - min(d(i, s), x1)) for the reference's own slot j (Theorem 1).
+
+    References come sorted by slot, and are summed in short runs of one slot before they are added to S and T: in
+    float32 where the matrix is, which halves the traffic, and a run of 32 loses no more than a distance's rounding.
+    """
+    run, own = np.empty(stop - start, x1.dtype), np.empty(stop - start, x1.dtype)
+    zero = x1.dtype.type(0)
+    first = 0
+    while first < len(references):
+        run[:] = zero
+        own[:] = zero
+        e = first
+        while e < len(references) and slot[e] == slot[first] and e - first < RUN:
+            row, near, far, weight = D[references[e], start:stop], x1[e], x2[e], w[e]
+            for i in range(stop - start):
+                d = zero + row[i]
+                kept = min(d, near)
+                run[i] += weight * kept
+                own[i] += weight * (min(d, far) - kept)
+            e += 1
+        sums = T[slot[first]]
+        for i in range(stop - start):
+            S[start + i] += run[i]
+            sums[start + i] += own[i]
+        first = e
 
 
 @kernel()

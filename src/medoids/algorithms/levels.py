@@ -90,7 +90,7 @@ class Levels:
             )
             for span in spans
         ]
-        distance.prepare()
+        distance.prepare(threads)
 
     def __getitem__(self, l: int) -> Level:
         return self.levels[l]

@@ -57,7 +57,7 @@ class Matrix:
     def _compute(self, problem: Problem) -> Floats:
         distance, n = problem.distance, problem.n
         values = np.empty((n, n), dtype=distance.dtype)
-        distance.prepare()
+        distance.prepare(problem.threads)
         if distance.threaded:
             # Square tiles that stay in a core's cache while they are computed, finished and mirrored.
             edge = int(np.clip(np.sqrt(_CHUNK / distance.cost), 16, 512))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.distances.protocol import Dissimilarity, Floats, Index
+from medoids.engine.threads import Threads
 
 __all__ = ["CallableDistance", "JittedDistance", "is_jitted"]
 
@@ -106,7 +107,7 @@ class JittedDistance(Dissimilarity):
         self._X, self._function, self._parameters = X, function, parameters
         self._kernel: Callable[..., Any] | None = None
 
-    def prepare(self) -> None:
+    def prepare(self, threads: Threads | None = None) -> None:
         if self._kernel is None:
             self._kernel = self._compile()
             # Numba compiles at the first call; in several threads at once it would do so several times.

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.distances.protocol import Dissimilarity, Floats, Index
+from medoids.engine.threads import Threads
 
 __all__ = ["Count", "Counted", "Tally"]
 
@@ -61,8 +62,8 @@ class Counted(Dissimilarity):
         self.n, self.dtype, self.exact = inner.n, inner.dtype, inner.exact
         self.symmetric, self.cost, self.threaded = inner.symmetric, inner.cost, inner.threaded
 
-    def prepare(self) -> None:
-        self.inner.prepare()
+    def prepare(self, threads: Threads | None = None) -> None:
+        self.inner.prepare(threads)
 
     def reordered(self, order: npt.NDArray[np.intp]) -> Counted:
         return Counted(self.inner.reordered(order), self.tally)

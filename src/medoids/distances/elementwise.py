@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.distances.protocol import Dissimilarity, Floats, Index
+from medoids.engine.threads import Threads
 
 __all__ = ["CENTRED", "Elementwise"]
 
@@ -72,7 +73,7 @@ class Elementwise(Dissimilarity):
             self._copy = work, norms
         return self._copy
 
-    def prepare(self) -> None:
+    def prepare(self, threads: Threads | None = None) -> None:
         self._work()
 
     def reordered(self, order: npt.NDArray[np.intp]) -> Elementwise:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.distances.protocol import Dissimilarity, Floats, Index
+from medoids.engine.threads import Threads
 
 __all__ = ["InnerProduct"]
 
@@ -80,24 +81,34 @@ class InnerProduct(Dissimilarity):
         self._order: npt.NDArray[np.intp] | None = None
         self._copy: Floats | None = None
 
+    def prepare(self, threads: Threads | None = None) -> None:
+        """Make the working copy: prepared rows in the working precision."""
+        if self._copy is not None:
+            return
+        work = np.empty((self.n, self._X.shape[1]), self.dtype)
+
+        def fill(span: slice) -> None:
+            k = self._numbers(span)
+            if self._compiled:
+                from medoids.distances.kernels import prepare_rows
+
+                prepare_rows(self._X, k, self._centre, self._shift, self._scale, work[span])
+            else:
+                work[span] = self._prepare(self._X[k], self._shift[k], self._scale[k])
+
+        if threads is None:
+            for span in _row_spans(work):
+                fill(span)
+        else:
+            threads.map(fill, _row_spans(work))
+        self._copy = work
+
     @property
     def _work(self) -> Floats:
-        """The working copy: prepared rows in the working precision, made when it is first needed."""
         if self._copy is None:
-            work = np.empty((self.n, self._X.shape[1]), self.dtype)
-            for span in _row_spans(work):
-                k = self._numbers(span)
-                if self._compiled:
-                    from medoids.distances.kernels import prepare_rows
-
-                    prepare_rows(self._X, k, self._centre, self._shift, self._scale, work[span])
-                else:
-                    work[span] = self._prepare(self._X[k], self._shift[k], self._scale[k])
-            self._copy = work
+            self.prepare()
+        assert self._copy is not None
         return self._copy
-
-    def prepare(self) -> None:
-        _ = self._work
 
     def reordered(self, order: npt.NDArray[np.intp]) -> InnerProduct:
         other: InnerProduct = copy(self)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from medoids.engine.threads import Threads
+
 __all__ = ["Dissimilarity", "Floats", "Index", "Reordered"]
 
 Floats = npt.NDArray[Any]
@@ -46,8 +48,8 @@ class Dissimilarity(ABC):
     def block(self, rows: Index, columns: Index) -> Floats:
         """Distances d(row, column) as an array of shape (rows, columns)."""
 
-    def prepare(self) -> None:  # noqa: B027 (most have nothing to do)
-        """Do now what the first block would have to do; called before blocks run in several threads."""
+    def prepare(self, threads: Threads | None = None) -> None:  # noqa: B027 (most have nothing to do)
+        """Do now, and in threads, what the first block would have to do; called before blocks run in several."""
 
     def exact_block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
         """Return the same distances in float64 from the original data; decisions and losses rest on it."""
@@ -77,8 +79,8 @@ class Reordered(Dissimilarity):
         self.n, self.dtype, self.exact = len(order), inner.dtype, inner.exact
         self.symmetric, self.cost, self.threaded = inner.symmetric, inner.cost, inner.threaded
 
-    def prepare(self) -> None:
-        self._inner.prepare()
+    def prepare(self, threads: Threads | None = None) -> None:
+        self._inner.prepare(threads)
 
     def block(self, rows: Index, columns: Index) -> Floats:
         return self._inner.block(self._order[rows], self._order[columns])
