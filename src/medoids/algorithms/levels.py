@@ -114,6 +114,8 @@ class Levels:
 
     def _compute(self, values: Floats, arms: Rows, references: slice) -> None:
         """Fill groups with the distances from arms to a run of references."""
+        from medoids.algorithms.kernels import store_lanes
+
         width = references.stop - references.start
         cost = self._distance.cost * width
         # A tile stays in a core's cache, and Ctrl-C need not wait for it.
@@ -123,16 +125,11 @@ class Levels:
         def work(lot: slice) -> None:
             part = slice(lot.start * LANES, min(lot.stop * LANES, len(arms)))
             rows = slice(int(arms[part.start]), int(arms[part.stop - 1]) + 1) if in_order else arms[part]
-            whole = (part.stop - part.start) // LANES
             if self._distance.symmetric:
                 block = self._distance.block(references, rows)
             else:
                 block = self._distance.block(rows, references).T
-            split = block[:, : whole * LANES].reshape(width, whole, LANES)
-            values[lot.start : lot.start + whole] = split.transpose(1, 0, 2)
-            if lot.start + whole < lot.stop:  # the last group, not all of whose lanes are used
-                rest = block[:, whole * LANES :]
-                values[lot.stop - 1, :, : rest.shape[1]] = rest
+            store_lanes(block, values[lot])
 
         self._threads.map(work, spans(len(values), groups), threaded=self._distance.threaded)
 
