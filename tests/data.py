@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 FOLDER = Path(os.environ.get("MEDOIDS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
@@ -29,3 +30,19 @@ def mnist() -> np.ndarray:
 
 def letter() -> np.ndarray:
     return np.load(path("letter_20000x16_uint8.npz"))["X"]
+
+
+def subset(name: str, n: int, seed: int) -> tuple[np.ndarray, str]:
+    """Return n distinct random rows of a set, and the metric that goes with it."""
+    random = np.random.RandomState(seed)
+    if name == "mnist":
+        return mnist()[random.choice(70000, n, replace=False)] / 255, "l2"
+    if name == "letter":
+        return letter()[random.choice(20000, n, replace=False)].astype(float), "l2"
+    if name == "newsgroups":
+        X = np.load(path("newsgroups_minilm_10000x384_float32.npy"))
+        return X[random.choice(10000, n, replace=False)], "cosine"
+    if name == "scrna":
+        X = scipy.sparse.load_npz(path("scrna_pbmc68k_reduced_700x765_csr_float32.npz")).toarray()
+        return X[random.choice(700, min(n, 700), replace=False)], "l1"
+    raise ValueError(name)

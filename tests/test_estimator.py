@@ -582,9 +582,18 @@ def test_an_interrupt_in_build_raises(algorithm: str, on_interrupt: str) -> None
 
 def test_an_interrupt_in_a_later_start_returns_the_best_so_far() -> None:
     keywords: dict[str, Any] = {"init": "random", "n_init": 5, "random_state": 0}
-    found = k_medoids(X, 6, callback=interrupt_at("build", 3), on_interrupt="return", **keywords)
-    assert sum(record.phase == "build" for record in found.trace) == 3
-    assert found.inertia == pytest.approx(min(record.loss for record in found.trace), rel=1e-12)
+    seen: list[TraceRecord] = []
+    stop = interrupt_at("build", 3)
+
+    def watch(record: TraceRecord) -> None:
+        seen.append(record)
+        stop(record)
+
+    found = k_medoids(X, 6, callback=watch, on_interrupt="return", **keywords)
+    assert sum(record.phase == "build" for record in seen) == 3
+    assert found.inertia == pytest.approx(min(record.loss for record in seen), rel=1e-12)
+    assert found.trace[-1].loss == pytest.approx(found.inertia, rel=1e-12)
+    assert not found.converged
 
 
 def test_an_interrupted_estimator_is_not_fitted() -> None:

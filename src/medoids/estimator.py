@@ -74,7 +74,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     n_evaluations_ : int
         Distances computed, or read from a given matrix.
     trace_ : list of TraceRecord
-        One record a step.
+        One record a step, of the best start.
     n_features_in_, feature_names_in_
         As in scikit-learn, for arrays and frames.
 

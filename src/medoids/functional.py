@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -166,11 +166,9 @@ def fit(
             if on_interrupt == "raise" or not problem.medoids:
                 raise
             swaps = sum(step.phase == "swap" for step in problem.trace)
-            solution = Solution(problem.assign(problem.medoids), swaps, converged=False)
-            best = problem.best
-            if best is not None and best.assignment.loss < solution.assignment.loss:
-                solution = best
-                solution.converged = False
+            solution = Solution(problem.assign(problem.medoids), swaps, converged=False, trace=problem.trace)
+            if problem.best is not None and problem.best.assignment.loss < solution.assignment.loss:
+                solution = replace(problem.best, converged=False)
     _warn(solution, problem)
     clustering = _result(solution, problem, algorithm, reason)
     return clustering, distance.take(clustering.medoid_indices)
@@ -188,7 +186,9 @@ def _choose(algorithm: str, problem: Problem) -> tuple[str, str]:
 def _best_of(problem: Problem, algorithm: str, starts: int) -> Solution:
     best: Solution | None = None
     for _ in range(starts):
+        problem.trace = []
         solution = ALGORITHMS[algorithm](problem)
+        solution.trace = problem.trace
         margin = TOLERANCE * abs(best.assignment.loss) if best else 0.0
         if best is None or solution.assignment.loss < best.assignment.loss - margin:
             best = problem.best = solution
@@ -236,5 +236,5 @@ def _result(solution: Solution, problem: Problem, algorithm: str, reason: str) -
         reason=reason,
         n_evaluations=tally.computed,
         counts=tally.counts,
-        trace=problem.trace,
+        trace=solution.trace,
     )

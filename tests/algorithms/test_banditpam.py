@@ -6,7 +6,6 @@ import itertools
 
 import numpy as np
 import pytest
-import scipy.sparse
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 
@@ -16,26 +15,11 @@ from medoids import k_medoids
 FAMILY = ["banditpam", "banditpam+va", "banditpam+pic", "banditpam++"]
 
 
-def subset(name: str, n: int, seed: int) -> tuple[np.ndarray, str]:
-    random = np.random.RandomState(seed)
-    if name == "mnist":
-        return data.mnist()[random.choice(70000, n, replace=False)] / 255, "l2"
-    if name == "letter":
-        return data.letter()[random.choice(20000, n, replace=False)].astype(float), "l2"
-    if name == "newsgroups":
-        X = np.load(data.path("newsgroups_minilm_10000x384_float32.npy"))
-        return X[random.choice(10000, n, replace=False)], "cosine"
-    if name == "scrna":
-        X = scipy.sparse.load_npz(data.path("scrna_pbmc68k_reduced_700x765_csr_float32.npz")).toarray()
-        return X[random.choice(700, min(n, 700), replace=False)], "l1"
-    raise ValueError(name)
-
-
 @pytest.mark.filterwarnings("ignore:stopped after max_iter=2")
 @pytest.mark.parametrize("algorithm", FAMILY)
 @pytest.mark.parametrize("name", ["mnist", "letter", "newsgroups", "scrna"])
 def test_pams_path_with_at_most_t_swaps(name: str, algorithm: str) -> None:
-    X, metric = subset(name, 500, 1)
+    X, metric = data.subset(name, 500, 1)
     pam = k_medoids(X, 8, metric=metric, algorithm="fastpam1", max_iter=2)
     found = k_medoids(X, 8, metric=metric, algorithm=algorithm, max_iter=2, random_state=0)
     assert found.n_swaps <= 2
@@ -66,7 +50,7 @@ def test_pams_loss_on_the_papers_samples(name: str, algorithm: str) -> None:
 @pytest.mark.parametrize(("name", "n", "k"), [("mnist", 1000, 5), ("letter", 2000, 3), ("newsgroups", 1500, 10)])
 @pytest.mark.parametrize("seed", range(3))
 def test_pams_medoids_on_random_subsets(name: str, n: int, k: int, seed: int) -> None:
-    X, metric = subset(name, n, seed)
+    X, metric = data.subset(name, n, seed)
     pam = k_medoids(X, k, metric=metric, algorithm="fastpam1")
     found = k_medoids(X, k, metric=metric, algorithm="banditpam++", random_state=seed)
     assert sorted(found.medoid_indices.tolist()) == sorted(pam.medoid_indices.tolist())
@@ -140,7 +124,7 @@ def test_a_cached_distance_is_computed_once() -> None:
 
 @pytest.mark.parametrize("name", ["mnist", "letter", "newsgroups"])
 def test_counts_fall_in_the_papers_order(name: str) -> None:
-    X, metric = subset(name, 900, 0)
+    X, metric = data.subset(name, 900, 0)
     mean = {
         algorithm: np.mean(
             [
@@ -156,7 +140,7 @@ def test_counts_fall_in_the_papers_order(name: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:stopped after max_iter=3")
 def test_the_gain_over_banditpam_grows_with_k() -> None:
-    X, metric = subset("mnist", 600, 0)
+    X, metric = data.subset("mnist", 600, 0)
     ratio = {}
     for k in (5, 15):
         counts = [
@@ -168,7 +152,7 @@ def test_the_gain_over_banditpam_grows_with_k() -> None:
 
 
 def test_memory_limit_narrows_the_cache_and_not_the_answer() -> None:
-    X, metric = subset("letter", 1000, 0)
+    X, metric = data.subset("letter", 1000, 0)
     wide = k_medoids(X, 4, metric=metric, algorithm="banditpam++", random_state=0)
     narrow = k_medoids(X, 4, metric=metric, algorithm="banditpam++", random_state=0, memory_limit="2MB")
     assert narrow.medoid_indices.tolist() == wide.medoid_indices.tolist()
@@ -176,7 +160,7 @@ def test_memory_limit_narrows_the_cache_and_not_the_answer() -> None:
 
 
 def test_smaller_delta_looks_at_more() -> None:
-    X, metric = subset("letter", 1000, 0)
+    X, metric = data.subset("letter", 1000, 0)
     counts = [
         k_medoids(X, 4, metric=metric, algorithm="banditpam+va", random_state=0, delta=delta).counts["swap"].computed
         for delta in (0.1, 1e-10)

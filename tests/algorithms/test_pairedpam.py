@@ -7,7 +7,6 @@ import lzma
 
 import numpy as np
 import pytest
-import scipy.sparse
 from scipy.spatial.distance import cdist
 
 import data
@@ -18,26 +17,13 @@ from medoids.distances import Tally, dissimilarity
 from medoids.engine.threads import Threads
 
 
-def subset(name: str, n: int, seed: int) -> tuple[np.ndarray, str]:
-    random = np.random.RandomState(seed)
-    if name == "mnist":
-        return data.mnist()[random.choice(70000, n, replace=False)] / 255, "l2"
-    if name == "letter":
-        return data.letter()[random.choice(20000, n, replace=False)].astype(float), "l2"
-    if name == "newsgroups":
-        X = np.load(data.path("newsgroups_minilm_10000x384_float32.npy"))
-        return X[random.choice(10000, n, replace=False)], "cosine"
-    X = scipy.sparse.load_npz(data.path("scrna_pbmc68k_reduced_700x765_csr_float32.npz")).toarray()
-    return X[random.choice(700, min(n, 700), replace=False)], "l1"
-
-
 @pytest.mark.parametrize(
     ("name", "n", "k"),
     [("mnist", 2000, 5), ("mnist", 4000, 10), ("letter", 3500, 10), ("newsgroups", 2500, 20), ("scrna", 700, 5)],
 )
 @pytest.mark.parametrize("seed", range(2))
 def test_pams_medoids_on_random_subsets(name: str, n: int, k: int, seed: int) -> None:
-    X, metric = subset(name, n, seed)
+    X, metric = data.subset(name, n, seed)
     pam = k_medoids(X, k, metric=metric, algorithm="fastpam1")
     found = k_medoids(X, k, metric=metric, algorithm="pairedpam", random_state=seed)
     np.testing.assert_array_equal(X[np.sort(found.medoid_indices)], X[np.sort(pam.medoid_indices)])
@@ -46,7 +32,7 @@ def test_pams_medoids_on_random_subsets(name: str, n: int, k: int, seed: int) ->
 
 
 def test_fewer_distances_than_half_the_matrix() -> None:
-    X, metric = subset("mnist", 5000, 0)
+    X, metric = data.subset("mnist", 5000, 0)
     found = k_medoids(X, 10, metric=metric, algorithm="pairedpam", random_state=0)
     assert found.n_evaluations < 0.5 * 5000**2
 
@@ -71,7 +57,7 @@ def test_words_under_a_callable_that_is_called_once_a_pair() -> None:
 
 @pytest.mark.parametrize("memory_limit", ["100kB", "1MB", "20MB"])
 def test_what_does_not_fit_is_computed_again_and_changes_nothing(memory_limit: str) -> None:
-    X, metric = subset("letter", 3500, 0)
+    X, metric = data.subset("letter", 3500, 0)
     free = k_medoids(X, 6, metric=metric, algorithm="pairedpam", random_state=0)
     bound = k_medoids(X, 6, metric=metric, algorithm="pairedpam", random_state=0, memory_limit=memory_limit)
     assert bound.trace[-1].loss == free.trace[-1].loss
@@ -164,7 +150,7 @@ def test_an_outlier_that_level_0_does_not_show() -> None:
 
 
 def test_auto_weighs_the_matrix_against_sampling() -> None:
-    X, metric = subset("letter", 3500, 0)
+    X, metric = data.subset("letter", 3500, 0)
     assert k_medoids(X[:3000], 4, metric=metric).algorithm == "fastpam1"  # small
     many = k_medoids(X, 100, metric=metric)
     assert many.algorithm == "fastpam1"  # PairedPAM's weak spot
@@ -182,7 +168,7 @@ def test_auto_weighs_the_matrix_against_sampling() -> None:
 
 
 def test_auto_takes_it_where_the_matrix_does_not_fit() -> None:
-    X, metric = subset("letter", 3500, 0)
+    X, metric = data.subset("letter", 3500, 0)
     found = k_medoids(X, 4, metric=metric, memory_limit="20MB", random_state=0)
     assert found.algorithm == "pairedpam"
     assert "more than memory_limit" in found.reason

@@ -252,3 +252,13 @@ def test_large_offset_gives_the_same_medoids() -> None:
     shifted = X + 1e9
     expected = KMedoids(6).fit(shifted - 1e9).medoid_indices_
     assert KMedoids(6).fit(shifted).medoid_indices_.tolist() == expected.tolist()
+
+
+def test_the_trace_is_that_of_the_best_start() -> None:
+    X = np.random.RandomState(0).normal(size=(150, 2))
+    steps = []
+    found = k_medoids(X, 8, init="random", n_init=6, random_state=0, callback=steps.append)
+    losses = [record.loss for record in found.trace]
+    assert all(b < a for a, b in itertools.pairwise(losses))
+    assert losses[-1] == found.inertia == min(step.loss for step in steps)
+    assert len(steps) > len(found.trace)

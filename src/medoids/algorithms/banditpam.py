@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from medoids.algorithms.arms import BuildArms, PairArms, PointArms
 from medoids.algorithms.cache import PermutationCache
+from medoids.algorithms.local_search import descend
 from medoids.algorithms.matrix import MARGIN
 from medoids.algorithms.problem import Problem, Solution
 from medoids.assignment import TOLERANCE, Assignment, lowest
@@ -52,12 +53,7 @@ class BanditPAM:
     def run(self) -> Solution:
         problem = self.problem
         assignment = self._build() if isinstance(problem.init, str) and problem.init == "build" else initialize(problem)
-        n_swaps = 0
-        while n_swaps < problem.max_iter and not problem.stopped:
-            if not self._swap(assignment):
-                return Solution(assignment, n_swaps, converged=True)
-            n_swaps += 1
-        return Solution(assignment, n_swaps, converged=False)
+        return descend(problem, assignment, lambda: self._swap(assignment))
 
     def _build(self) -> Assignment:
         problem = self.problem

@@ -1,14 +1,26 @@
-"""What the algorithms on a full matrix share: the matrix, the start, and accepting a swap."""
+"""What the algorithms share: descending swap by swap and, on a full matrix, the start and accepting a swap."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from medoids.algorithms.carried import CarriedSums
 from medoids.algorithms.matrix import Matrix
-from medoids.algorithms.problem import Problem
+from medoids.algorithms.problem import Problem, Solution
 from medoids.assignment import TOLERANCE, Assignment
 from medoids.initialization import build, initialize
 
-__all__ = ["accept", "start"]
+__all__ = ["accept", "descend", "start"]
+
+
+def descend(problem: Problem, assignment: Assignment, swap: Callable[[], bool]) -> Solution:
+    """Make swaps until there is none that helps, ``max_iter`` is reached, or the callback stops."""
+    n_swaps = 0
+    while n_swaps < problem.max_iter and not problem.stopped:
+        if not swap():
+            return Solution(assignment, n_swaps, converged=True)
+        n_swaps += 1
+    return Solution(assignment, n_swaps, converged=False)
 
 
 def start(problem: Problem) -> tuple[Matrix, CarriedSums, Assignment]:

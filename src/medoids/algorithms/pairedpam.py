@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.algorithms.levels import Levels, rounds
+from medoids.algorithms.local_search import descend
 from medoids.algorithms.matrix import MARGIN
 from medoids.algorithms.paired import Moments, PairedArms, State
 from medoids.algorithms.problem import Problem, Solution
@@ -59,12 +60,7 @@ class PairedPAM:
         problem = self.problem
         build = isinstance(problem.init, str) and problem.init == "build"
         assignment = self._build() if build else initialize(problem)
-        n_swaps = 0
-        while n_swaps < problem.max_iter and not problem.stopped:
-            if not self._swap(assignment):
-                return Solution(assignment, n_swaps, converged=True)
-            n_swaps += 1
-        return Solution(assignment, n_swaps, converged=False)
+        return descend(problem, assignment, lambda: self._swap(assignment))
 
     def _build(self) -> Assignment:
         problem = self.problem

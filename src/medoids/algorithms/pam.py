@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.local_search import accept, start
+from medoids.algorithms.local_search import accept, descend, start
 from medoids.algorithms.matrix import Matrix
 from medoids.algorithms.problem import Problem, Solution
 from medoids.assignment import TOLERANCE, Assignment, lowest
@@ -22,15 +22,15 @@ __all__ = ["pam"]
 
 def pam(problem: Problem) -> Solution:
     matrix, _, assignment = start(problem)
-    for n_swaps in range(problem.max_iter + 1):
-        if n_swaps == problem.max_iter or problem.stopped:
-            return Solution(assignment, n_swaps, converged=False)
+
+    def swap() -> bool:
         best = _best_swap(problem, matrix, assignment)
-        if best is None:
-            return Solution(assignment, n_swaps, converged=True)
-        slot, i, compared = best
-        accept(problem, matrix, assignment, slot, i, references=problem.n, candidates=compared)
-    raise AssertionError("unreachable")
+        if best is not None:
+            slot, i, compared = best
+            accept(problem, matrix, assignment, slot, i, references=problem.n, candidates=compared)
+        return best is not None
+
+    return descend(problem, assignment, swap)
 
 
 def _best_swap(problem: Problem, matrix: Matrix, assignment: Assignment) -> tuple[int, int, int] | None:

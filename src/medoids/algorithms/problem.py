@@ -159,8 +159,9 @@ class Problem:
 
 @dataclass
 class Solution:
-    """The final state, the swaps that led to it, and whether the algorithm ended by its own rule."""
+    """The final state, the swaps that led to it, whether the algorithm ended by its own rule, and its steps."""
 
     assignment: Assignment
     n_swaps: int
     converged: bool
+    trace: list[TraceRecord] = field(default_factory=list)
