@@ -125,7 +125,7 @@ def paired() -> str:
             f"{seconds / _floor(X, int(mean)):.1f} |"
         )
     return "\n".join(
-        [*lines, "", "Medians of 3 seeds; the floor is what BLAS needs for just the distances that were used."]
+        [*lines, "", "Medians of 3 seeds; floor: what BLAS needs for just the distances used."]
     )
 
 
