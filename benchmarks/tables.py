@@ -124,9 +124,7 @@ def paired() -> str:
             f"| {n:,} | {theirs:.2f} | {seconds:.2f} | {seconds / theirs:.2f} | {found.loss:.6f} | {mean / n:,.0f} | "
             f"{seconds / _floor(X, int(mean)):.1f} |"
         )
-    return "\n".join(
-        [*lines, "", "Medians of 3 seeds; floor: what BLAS needs for just the distances used."]
-    )
+    return "\n".join([*lines, "", "Medians of 3 seeds; floor: what BLAS needs for just the distances used."])
 
 
 TABLES = {"exact": exact, "startup": startup, "paired": paired}
