@@ -169,6 +169,9 @@ def fit(
             solution = Solution(problem.assign(problem.medoids), swaps, converged=False, trace=problem.trace)
             if problem.best is not None and problem.best.assignment.loss < solution.assignment.loss:
                 solution = replace(problem.best, converged=False)
+        finally:
+            # The matrix knows its problem: without this, it would stay until the garbage collector comes by.
+            problem.matrix = None
     _warn(solution, problem)
     clustering = _result(solution, problem, algorithm, reason)
     return clustering, distance.take(clustering.medoid_indices)
