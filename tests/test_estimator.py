@@ -403,11 +403,11 @@ def test_a_callback_gets_each_record_as_it_is_made(algorithm: str) -> None:
 
 @pytest.mark.parametrize("algorithm", EVERY)
 @pytest.mark.parametrize("init", ["build", "random", "k-medoids++", "lab"])
-def test_losses_of_the_trace_never_rise_and_end_at_the_inertia(algorithm: str, init: str) -> None:
+def test_losses_of_the_trace_never_rise_and_end_at_the_mean_distance(algorithm: str, init: str) -> None:
     model = KMedoids(6, algorithm=algorithm, init=init, random_state=0).fit(X)
     losses = [record.loss for record in model.trace_]
     assert all(after <= before for before, after in itertools.pairwise(losses))
-    assert losses[-1] == pytest.approx(model.inertia_, rel=1e-12)
+    assert losses[-1] == pytest.approx(model.inertia_ / len(X), rel=1e-12)
     assert model.inertia_ == pytest.approx(cdist(X, X[model.medoid_indices_]).min(axis=1).sum(), rel=1e-9)
 
 
@@ -420,7 +420,7 @@ def test_the_trace_leads_to_the_medoids(algorithm: str) -> None:
         assert record.phase == "swap"
         assert record.medoid_out in medoids
         medoids = medoids - {record.medoid_out} | {record.medoid_in}
-        assert record.loss == pytest.approx(cdist(X, X[sorted(medoids)]).min(axis=1).sum(), rel=1e-9)
+        assert record.loss == pytest.approx(cdist(X, X[sorted(medoids)]).min(axis=1).mean(), rel=1e-9)
     assert medoids == set(model.medoid_indices_.tolist())
     assert model.n_iter_ == len(model.trace_) - 1 > 1
 
@@ -439,7 +439,7 @@ def test_a_callback_that_returns_true_stops(algorithm: str) -> None:
     assert len(swaps) == 1
     assert found.trace[-1] is swaps[0]
     assert not found.converged
-    assert found.inertia == pytest.approx(swaps[0].loss, rel=1e-12)
+    assert found.loss == pytest.approx(swaps[0].loss, rel=1e-12)
     assert found.inertia == pytest.approx(cdist(X, X[found.medoid_indices]).min(axis=1).sum(), rel=1e-9)
 
 
@@ -559,7 +559,7 @@ def test_an_interrupt_in_swap_returns_the_state_so_far(algorithm: str) -> None:
     swaps = [record for record in found.trace if record.phase == "swap"]
     assert len(swaps) == 2
     assert not found.converged
-    assert found.inertia == pytest.approx(swaps[-1].loss, rel=1e-12)
+    assert found.loss == pytest.approx(swaps[-1].loss, rel=1e-12)
     assert found.inertia == pytest.approx(cdist(X, X[found.medoid_indices]).min(axis=1).sum(), rel=1e-9)
     assert found.labels.tolist() == cdist(X, X[found.medoid_indices]).argmin(axis=1).tolist()
     expected = set(start) - {s.medoid_out for s in swaps} | {s.medoid_in for s in swaps}
@@ -593,8 +593,8 @@ def test_an_interrupt_in_a_later_start_returns_the_best_so_far() -> None:
 
     found = k_medoids(X, 6, callback=watch, on_interrupt="return", **keywords)
     assert sum(record.phase == "build" for record in seen) == 3
-    assert found.inertia == pytest.approx(min(record.loss for record in seen), rel=1e-12)
-    assert found.trace[-1].loss == pytest.approx(found.inertia, rel=1e-12)
+    assert found.loss == pytest.approx(min(record.loss for record in seen), rel=1e-12)
+    assert found.trace[-1].loss == pytest.approx(found.loss, rel=1e-12)
     assert not found.converged
 
 

@@ -80,7 +80,7 @@ def test_digits_give_pams_medoids_in_every_run() -> None:
         assert found.inertia == pytest.approx(loss, rel=1e-9)
         assert found.converged
         built = [record.loss for record in found.trace if record.phase == "build"]
-        assert 0 < found.inertia < built[-1]
+        assert 0 < found.loss < built[-1]
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -90,7 +90,7 @@ def test_a_value_that_is_not_finite_is_named_by_row_and_column(value: float, row
     rows = X.astype(kind)
     rows[row, column] = value
     word = "NaN" if np.isnan(value) else "infinity"
-    message = rf"X contains {word}: X\[{row}, {column}\] is {value}\. Remove or fill such rows .*SimpleImputer"
+    message = rf"X contains {word}: X\[{row}, {column}\] is {value}\. Remove such rows, or fill them.*SimpleImputer"
     for metric in ("euclidean", "manhattan", manhattan):
         with pytest.raises(ValueError, match=message):
             fit(rows, metric=metric)
@@ -504,7 +504,7 @@ def test_an_initial_medoid_of_weight_zero() -> None:
 @pytest.mark.parametrize("init", [[4, 9], (4, 9), np.array([4, 9], dtype=np.uint8), pd.Series([4, 9])])
 def test_initial_medoids_of_any_kind(init: Any) -> None:
     found = fit(init=init)
-    assert found.trace[0].loss == pytest.approx(D[[4, 9]].min(axis=0).sum())
+    assert found.trace[0].loss == pytest.approx(D[[4, 9]].min(axis=0).mean())
 
 
 # --- X -------------------------------------------------------------------------------------------------------------
@@ -758,3 +758,24 @@ def test_reaching_max_iter_warns_and_says_what_to_do() -> None:
         found = fit(rows, 5, init=[0, 1, 2, 3, 4], max_iter=1)
     assert not found.converged
     assert found.n_swaps == 1
+
+
+# --- what only a matrix can have wrong ------------------------------------------------------------------------------
+
+
+def test_condensed_distances() -> None:
+    with pytest.raises(ValueError, match=r"needs a square matrix; got a 1-D array\. .*squareform\(X\)"):
+        fit(np.arange(10.0), 2, metric="precomputed")
+
+
+def test_a_distance_that_is_not_finite() -> None:
+    matrix = np.ones((4, 4))
+    matrix[2, 1] = np.inf
+    with pytest.raises(ValueError, match=r"X\[2, 1\] is inf\. Distances must be finite: .* or remove"):
+        fit(matrix, 2, metric="precomputed")
+
+
+@pytest.mark.parametrize(("keyword", "value"), [("callback", 5), ("verbose", "x")])
+def test_arguments_that_are_named(keyword: str, value: Any) -> None:
+    with pytest.raises(TypeError, match=f"{keyword}={value!r} must be"):
+        fit(**{keyword: value})

@@ -23,7 +23,7 @@ class TraceRecord:
     medoid_in, medoid_out : int or None
         Row numbers; ``medoid_out`` is None where a medoid was added.
     loss : float
-        Sum of weighted distances after the step, exact.
+        Mean distance to the nearest medoid after the step, weighted and exact: as `Clustering.loss`.
     n_evaluations : int
         Distances computed so far.
     seconds : float

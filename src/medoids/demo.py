@@ -49,7 +49,7 @@ def main() -> None:
         "",
         *_gallery(found, digits.images),
         "",
-        f"loss       {found.loss:.4f} mean distance from a digit to its medoid (after BUILD: {start.loss / n:.4f})",
+        f"loss       {found.loss:.4f} mean distance from a digit to its medoid (after BUILD: {start.loss:.4f})",
         f"swaps      {found.n_swaps}, then no swap of a medoid for any other digit lowers the loss",
         f"time       {seconds:.2f} s with {found.algorithm}: {found.reason}",
         f"distances  {found.n_evaluations:,} computed, {found.n_evaluations / n**2:.0%} of all {n:,} x {n:,}",

@@ -23,6 +23,7 @@ from medoids.initialization import RANDOM_INITS
 from medoids.progress import narrator
 from medoids.validation import (
     check_algorithm,
+    check_callback,
     check_choice,
     check_count,
     check_data,
@@ -134,6 +135,8 @@ def fit(
     algorithm = check_algorithm(settings.algorithm)
     max_iter = check_count("max_iter", settings.max_iter, 0)
     n_init = check_count("n_init", settings.n_init, 1)
+    check_callback(settings.callback)
+    verbose = check_count("verbose", int(settings.verbose) if settings.verbose is True else settings.verbose, 0)
     delta = check_delta(settings.delta)
     cache_width = check_count("cache_width", settings.cache_width, 0)
     memory_limit = parse_bytes(settings.memory_limit)
@@ -157,8 +160,8 @@ def fit(
             callback=settings.callback,
         )
         algorithm, reason = _choose(algorithm, problem)
-        if settings.verbose:
-            problem.callback = narrator(algorithm, reason, settings.verbose, settings.callback)
+        if verbose:
+            problem.callback = narrator(algorithm, reason, verbose, settings.callback)
         starts = n_init if isinstance(init, str) and init in RANDOM_INITS else 1
         try:
             solution = _best_of(problem, algorithm, starts)

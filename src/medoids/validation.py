@@ -18,6 +18,7 @@ from medoids.initialization import INITS
 
 __all__ = [
     "check_algorithm",
+    "check_callback",
     "check_choice",
     "check_count",
     "check_data",
@@ -76,6 +77,11 @@ def check_delta(delta: Any) -> float | None:
     if not isinstance(delta, (int, float, np.number)) or not 0 < delta < 1:
         raise ValueError(f"delta={delta!r} must be a number between 0 and 1, or None for the algorithm's own")
     return float(delta)
+
+
+def check_callback(callback: Any) -> None:
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback={callback!r} must be callable, or None")
 
 
 def check_n_clusters(n_clusters: Any, n: int, n_positive: int) -> int:
@@ -155,6 +161,11 @@ def check_data(X: Any, metric: Any, estimator: Any = None, *, reset: bool = True
         return _check_objects(X)
     if kind == "vectors":
         _refuse_text(X, metric)
+    if kind == "matrix" and getattr(X, "ndim", 2) == 1:
+        raise ValueError(
+            "metric='precomputed' needs a square matrix; got a 1-D array. Expected 2D array: turn condensed distances "
+            "into one with scipy.spatial.distance.squareform(X)"
+        )
     options: dict[str, Any] = {"ensure_all_finite": False, "dtype": None if kind == "objects" else "numeric"}
     if kind == "objects":
         options["ensure_min_features"] = 1
@@ -169,7 +180,7 @@ def check_data(X: Any, metric: Any, estimator: Any = None, *, reset: bool = True
     if X.dtype.kind in "iufb":
         if X.dtype.kind == "b" or X.dtype in (np.float16, np.longdouble):
             X = X.astype(np.float64)  # types that kernels do not know
-        _check_finite(X)
+        _check_finite(X, kind)
     if kind == "matrix" and reset:
         _check_square(X)
     return X
@@ -209,7 +220,7 @@ def _refuse_text(X: Any, metric: Any) -> None:
         )
 
 
-def _check_finite(X: Floats) -> None:
+def _check_finite(X: Floats, kind: str) -> None:
     if X.dtype.kind != "f":
         return
     for start in range(0, len(X), 4096):
@@ -223,10 +234,12 @@ def _check_finite(X: Floats) -> None:
             row, column = np.argwhere(wrong)[0]
             value = part[row, column]
             word = "NaN" if np.isnan(value) else "infinity"
-            raise ValueError(
-                f"Input X contains {word}: X[{start + row}, {column}] is {value}. Remove or fill such rows first, for "
-                "example with sklearn.impute.SimpleImputer"
+            remedy = (
+                "Distances must be finite: put a large number there, or remove the row and its column"
+                if kind == "matrix"
+                else "Remove such rows, or fill them, for example with sklearn.impute.SimpleImputer"
             )
+            raise ValueError(f"Input X contains {word}: X[{start + row}, {column}] is {value}. {remedy}")
 
 
 def _check_square(X: Floats) -> None:

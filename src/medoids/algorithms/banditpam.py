@@ -99,7 +99,7 @@ class BanditPAM:
         if found.exhausted:
             # Their means are exact but for float32: only those that it cannot tell from the best are left in question.
             best = found.means.min(axis=1)
-            scale = problem.trace[-1].loss / float(problem.weights.sum()) if problem.trace else best.min()
+            scale = problem.trace[-1].loss if problem.trace else best.min()
             rows = rows[best <= best.min() + MARGIN * (abs(scale) + abs(best.min()))]
         rows = np.unique(rows)
         lots = [rows[start : start + _LOT] for start in range(0, len(rows), _LOT)]

@@ -3,11 +3,12 @@
 Both prices are seconds on one core:
 
     matrix     n^2 (or half of it) distances + n^2 PASS (ln k + 5)
-    PairedPAM  n min(n, a + b k) distances * BLOCK + n 1.5 k STEP (1 + k / 60)
+    PairedPAM  n min(n, a + b k) distances * BLOCK + n 1.5 k STEP (1 + k / 60); n/4 more of them where they are dear
 
 A pass over the matrix reads an entry and updates a sum; BUILD takes ln k of them, the swaps about five. PairedPAM needs
 more distances a point for more medoids, in smaller blocks, and updates the moments of a point in about 1.5 k steps. The
-constants were fitted to MNIST, letter and words, n = 1,000 to 70,000, k = 5 to 50.
+constants were fitted to MNIST, letter and words, n = 1,000 to 70,000, k = 5 to 50. A dear distance is a callable or the
+like; near-ties among words and strings take more of them than among vectors.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _STEP = 1.2e-5
 # a, b and BLOCK, for cheap distances and for dear ones, which come in smaller rounds.
 _CHEAP_COUNTS, _DEAR_COUNTS = (600, 110, 1.5), (250, 75, 1.0)
 # Rows of the block that is timed.
-_PROBE = 256
+_PROBE, _DEAR_PROBE = 256, 6
+# Up to so many objects dear distances make a small matrix.
+_FEW = 300
 # Above so many nanoseconds a distance's own price decides.
 _DEAR = 1_000.0
 # Distances whose squares, summed over many points, stay finite.
@@ -42,28 +45,30 @@ def choose(problem: Problem) -> tuple[str, str]:
     if need == 0:
         return "fastpam1", f"the {size} is given: PAM's own path, exact"
     dear = problem.distance.cost >= _DEAR
-    if n <= SMALL and not dear:
+    if n <= (_FEW if dear else SMALL):
         return "fastpam1", f"the {size} is small: PAM's own path, exact"
-    price, largest = (problem.distance.cost * 1e-9, 0.0) if dear else _measure(problem)
+    price, largest = _measure(problem, _DEAR_PROBE if dear else _PROBE)
     if largest > _SQUARES:
         return "fastpam1", f"squares of distances as large as {largest:.0e} overflow: PAM's own path, which needs none"
     half = 0.5 if problem.distance.symmetric else 1.0
     matrix = half * n**2 * price + n**2 * _PASS * (log(k) + 5)
     a, b, block = _DEAR_COUNTS if dear else _CHEAP_COUNTS
-    paired = n * min(n, a + b * k) * price * block + n * 1.5 * k * _STEP * (1 + k / 60)
-    prices = f"about {matrix:.2g} against {paired:.2g} core-seconds"
+    count = min(n, a + b * k + (n / 4 if dear else 0))
+    paired = n * count * price * block + n * 1.5 * k * _STEP * (1 + k / 60)
     if matrix <= paired:
+        prices = f"about {matrix:.1g} core-seconds against {paired:.1g}"
         return "fastpam1", f"the {size} is cheaper than sampling ({prices}): PAM's own path, exact"
-    return "pairedpam", f"sampled distances are cheaper than the {size} ({prices[6:]})"
+    prices = f"about {paired:.1g} core-seconds against {matrix:.1g}"
+    return "pairedpam", f"sampled distances are cheaper than the {size} ({prices})"
 
 
-def _measure(problem: Problem) -> tuple[float, float]:
+def _measure(problem: Problem, rows: int) -> tuple[float, float]:
     """Seconds of one distance, and the largest, from one block."""
     # Of a few rows, so that no working copy of all of X is made before it is known in which order it is wanted.
-    distance = problem.distance.take(slice(0, _PROBE))
+    distance = problem.distance.take(slice(0, rows))
     distance.prepare()
     with distance.tally.phase("matrix"):
-        distance.block(slice(0, 8), slice(0, 8))  # compile
+        distance.block(slice(0, 1), slice(0, 1))  # compile
         began = perf_counter()
-        block = distance.block(slice(0, _PROBE), slice(0, _PROBE))
-    return (perf_counter() - began) / _PROBE**2, float(block.max())
+        block = distance.block(slice(0, rows), slice(0, rows))
+    return (perf_counter() - began) / block.size, float(block.max())

@@ -143,7 +143,7 @@ class Problem:
             phase,
             medoid_in,
             medoid_out,
-            assignment.loss,
+            assignment.loss / float(self.weights.sum()),
             self.distance.tally.computed,
             perf_counter() - self.started,
             references,
@@ -153,8 +153,10 @@ class Problem:
         if len(assignment.medoids) == self.k:
             # Kept apart from the assignment, which an interrupt may catch in the middle of an update.
             self.medoids = tuple(assignment.medoids)
-        if self.callback is not None and self.callback(step) is True:
-            self.stopped = True
+        if self.callback is not None:
+            answer = self.callback(step)
+            # NumPy's True is what comparing a loss gives; anything else, such as what list.append returns, goes on.
+            self.stopped |= isinstance(answer, (bool, np.bool_)) and bool(answer)
 
 
 @dataclass
