@@ -28,6 +28,13 @@ def mnist() -> np.ndarray:
     return np.load(lzma.open(path("mnist_70000x784_uint8.npy.xz")))
 
 
+@lru_cache(maxsize=1)
+def cifar10() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pixels, classes and positions in the training set of 30,000 images."""
+    rest = np.load(path("cifar10_30000_labels_index.npz"))
+    return np.load(lzma.open(path("cifar10_30000x3072_uint8.npy.xz"))), rest["y"], rest["index"]
+
+
 def letter() -> np.ndarray:
     return np.load(path("letter_20000x16_uint8.npz"))["X"]
 

@@ -33,14 +33,20 @@ def paper_sample(name: str, n: int) -> tuple[np.ndarray, str]:
     if name == "mnist":
         X = data.mnist()[np.random.RandomState(42).permutation(70000)] / 255
         return X[rows.choice(70000, n)], "l2"
+    if name == "cifar10":
+        pixels, labels, index = data.cifar10()
+        place = np.full(50000, -1)
+        place[index] = np.arange(30000)
+        drawn = place[rows.choice(50000, n)]
+        return np.hstack([pixels[drawn], labels[drawn, None]]) / 255, "l1"
     X = np.load(data.path("newsgroups_minilm_10000x384_float32.npy"))
     return X[rows.choice(10000, n)], "cosine"
 
 
 @pytest.mark.parametrize("algorithm", FAMILY)
-@pytest.mark.parametrize("name", ["mnist", "newsgroups"])
-def test_pams_loss_on_the_papers_samples(name: str, algorithm: str) -> None:
-    X, metric = paper_sample(name, 1500)
+@pytest.mark.parametrize(("name", "n"), [("mnist", 1500), ("cifar10", 400), ("newsgroups", 1500)])
+def test_pams_loss_on_the_papers_samples(name: str, n: int, algorithm: str) -> None:
+    X, metric = paper_sample(name, n)
     pam = k_medoids(X, 5, metric=metric, algorithm="fastpam1")
     found = k_medoids(X, 5, metric=metric, algorithm=algorithm, random_state=0)
     assert found.inertia == pytest.approx(pam.inertia, rel=1e-9)
