@@ -195,14 +195,14 @@ def pair_swaps(values, groups, at, slot, x1, x2, w, lead, start, stop, V, U):  #
 
 
 @kernel()
-def meet_faces(S, T, V, U, t, lead, width, floor, start, stop, keep):  # type: ignore[no-untyped-def]
+def meet_faces(S, T, V, U, t, lead, width, floor, slack, start, stop, keep):  # type: ignore[no-untyped-def]
     """Keep an arm if one of its faces may beat the leader, by the spread of their differences."""
     for i in range(start, stop):
         keep[i] = False
         for j in range(T.shape[1]):
             difference = (S[i] + T[i, j]) / t - lead
             spread = max(0.0, (V[i] + U[i, j]) / t - difference * difference) ** 0.5
-            if difference <= width * max(spread, floor[i]):
+            if difference <= width * max(spread, floor[i]) + slack:
                 keep[i] = True
                 break
 
@@ -234,7 +234,7 @@ def lowest_face(S, T, start, stop, best, face):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def screen_faces(S, Q, T, R, t, lead, spread, width, floor, start, stop, keep):  # type: ignore[no-untyped-def]
+def screen_faces(S, Q, T, R, t, lead, spread, width, floor, slack, start, stop, keep):  # type: ignore[no-untyped-def]
     """Keep an arm if one of its faces may beat both the leader, whose mean is ``lead``, and no swap, whose mean is 0.
 
     ``spread`` is the leader's standard deviation: that of a difference is at most the sum of the two.
@@ -244,6 +244,6 @@ def screen_faces(S, Q, T, R, t, lead, spread, width, floor, start, stop, keep): 
         for j in range(T.shape[1]):
             mean = (S[i] + T[i, j]) / t
             reach = max((max(0.0, (Q[i] + R[i, j]) / t - mean * mean)) ** 0.5, floor[i])
-            if mean - lead <= width * (reach + spread) and mean <= width * reach:
+            if mean - lead <= width * (reach + spread) + slack and mean <= width * reach + slack:
                 keep[i] = True
                 break

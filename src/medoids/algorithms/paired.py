@@ -66,6 +66,10 @@ class State:
             return np.zeros(len(self.d1))
         return self.w * self.d1
 
+    def scale(self) -> float:
+        """Return the mean loss, of which rounding errors are a share; 0 without a medoid."""
+        return float(np.abs(self.w @ self.d1)) / len(self.w) if np.isfinite(self.d1[0]) else 0.0
+
     def changes(self, distances: Float64s, span: slice, face: int) -> Float64s:
         """Return the changes that an arm's face brings to a run of references."""
         d1 = self.d1[span]
@@ -139,10 +143,17 @@ class PairedArms:
     """
 
     def __init__(
-        self, levels: Levels, state: State, carried: Moments, allowed: npt.NDArray[np.bool_], threads: Threads
+        self,
+        levels: Levels,
+        state: State,
+        carried: Moments,
+        allowed: npt.NDArray[np.bool_],
+        threads: Threads,
+        noise: float,
     ) -> None:
         self._levels, self.state, self._threads = levels, state, threads
         self._own = state.own_change()
+        self._noise = noise
         self.moments = carried
         self.left = np.arange(levels.n)
         self._allowed = allowed
@@ -162,6 +173,8 @@ class PairedArms:
         lead, slot = float(best[at]), int(face[at])
         none = self.state.swaps and lead >= 0  # "no swap" leads, whose changes are all 0
         spread = 0.0 if none else self._spread_of(at, slot)
+        # Rounding must not decide: what it cannot tell apart, copies of a row above all, is left to exact judgement.
+        self._slack = self._noise * max(self.state.scale(), abs(lead))
         keep = self._screen(0.0 if none else lead, spread, width)
         if self._l == 0:
             keep &= self._allowed
@@ -208,7 +221,7 @@ class PairedArms:
         if not self.state.swaps:
             mean = moments.S / self.t
             reach = np.maximum(np.sqrt(np.maximum(moments.Q / self.t - mean**2, 0)), floor)
-            screened: npt.NDArray[np.bool_] = mean - lead <= width * (reach + spread)
+            screened: npt.NDArray[np.bool_] = mean - lead <= width * (reach + spread) + self._slack
             return screened
         from medoids.algorithms.kernels import screen_faces
 
@@ -216,7 +229,8 @@ class PairedArms:
 
         def work(arms: slice) -> None:
             m = moments
-            screen_faces(m.S, m.Q, m.T, m.R, self.t, lead, spread, width, floor, arms.start, arms.stop, keep)
+            bounds = lead, spread, width, floor, self._slack
+            screen_faces(m.S, m.Q, m.T, m.R, self.t, *bounds, arms.start, arms.stop, keep)
 
         self._threads.map(work, spans(count, _tile(self.state.k)))
         return keep
@@ -228,7 +242,7 @@ class PairedArms:
         if not self.state.swaps:
             difference = moments.S / t - lead
             spread = np.sqrt(np.maximum(self._V / t - difference**2, 0))
-            kept: npt.NDArray[np.bool_] = difference <= width * np.maximum(spread, floor)
+            kept: npt.NDArray[np.bool_] = difference <= width * np.maximum(spread, floor) + self._slack
             return kept
         from medoids.algorithms.kernels import meet_faces
 
@@ -236,7 +250,8 @@ class PairedArms:
 
         def work(arms: slice) -> None:
             m = moments
-            meet_faces(m.S, m.T, self._V, self._U, t, lead, width, floor, arms.start, arms.stop, keep)
+            bounds = lead, width, floor, self._slack
+            meet_faces(m.S, m.T, self._V, self._U, t, *bounds, arms.start, arms.stop, keep)
 
         self._threads.map(work, spans(len(keep), _tile(self.state.k)))
         return keep

@@ -103,7 +103,8 @@ class PairedPAM:
         carried = self._carry(state)
         allowed = np.ones(len(self.order), dtype=bool)
         allowed[self.place[assignment.medoids]] = False
-        arms = PairedArms(self.levels, state, carried, allowed, self.problem.threads)
+        noise = TOLERANCE if self.problem.distance.exact else MARGIN
+        arms = PairedArms(self.levels, state, carried, allowed, self.problem.threads, noise)
         for _ in range(len(self.levels) - 1):
             arms.drop(self.bounds)
             if len(arms.left) <= _FEW:
