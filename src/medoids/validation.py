@@ -26,7 +26,6 @@ __all__ = [
     "check_init",
     "check_memory",
     "check_n_clusters",
-    "check_queries",
     "check_weights",
     "parse_bytes",
 ]
@@ -247,8 +246,3 @@ def _check_square(X: Floats) -> None:
         raise ValueError(
             f"metric='precomputed' needs a square matrix of distances between the samples; got shape {X.shape}"
         )
-
-
-def check_queries(X: Any, metric: Any, estimator: Any) -> Any:
-    """Return new data for predict and transform, checked against what the estimator was fitted on."""
-    return check_data(X, metric, estimator, reset=False)

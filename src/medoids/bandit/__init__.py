@@ -8,7 +8,8 @@ all of them); its lowest face counts. A search is three choices::
     (the caller)    what an arm is                         pairs | points with virtual arms
     bounds.py       when an arm may be dropped             independent intervals | paired differences
 
-and ``search.py`` is the loop that puts them together: successive elimination.
+and ``search.py`` is the loop for independent intervals: successive elimination. Paired differences need to know the
+leader's side of each reference, so their loop stands with the arms that hold it (``algorithms/pairedpam.py``).
 """
 
 from medoids.bandit.bounds import Independent, Paired
