@@ -21,6 +21,7 @@ __all__ = [
     "add_base",
     "add_both",
     "add_swaps",
+    "copy_lanes",
     "lowest_face",
     "meet_faces",
     "pair_additions",
@@ -87,6 +88,25 @@ def store_lanes(block, values):  # type: ignore[no-untyped-def]
         for s in range(block.shape[0]):
             for lane in range(count):
                 values[g, s, lane] = block[s, g * lanes + lane]
+
+
+@kernel()
+def copy_lanes(values, groups, at, start, stop, out):  # type: ignore[no-untyped-def]
+    """Put the lanes that are asked for next to each other, in the order of their numbers."""
+    width, lanes = values.shape[1:]
+    flat = out.reshape(-1)
+    source, target = np.empty(lanes, np.intp), np.empty(lanes, np.intp)
+    for g in range(start, stop):
+        block = values[groups[g]].reshape(-1)
+        count = 0
+        for lane in range(lanes):
+            i = at[g, lane]
+            if i >= 0:
+                source[count], target[count] = lane, i // lanes * width * lanes + i % lanes
+                count += 1
+        for s in range(0, width * lanes, lanes):  # lanes inside: both sides stay in a cache line
+            for e in range(count):
+                flat[target[e] + s] = block[source[e] + s]
 
 
 @kernel()

@@ -29,7 +29,7 @@ Rows = npt.NDArray[np.intp]
 # w = 3.5; docs/algorithm.md has the measurements behind it.
 DELTA = 5e-6
 # A search ends with so few arms; these are compared on all references.
-_FEW = 8
+_FEW = 2
 # References of level 0: for distances that cost less than a microsecond, and for others.
 _FIRST_CHEAP, _FIRST_DEAR = 512, 128
 _DEAR = 1_000.0
@@ -105,7 +105,7 @@ class PairedPAM:
         allowed[self.place[assignment.medoids]] = False
         noise = TOLERANCE if self.problem.distance.exact else MARGIN
         arms = PairedArms(self.levels, state, carried, allowed, self.problem.threads, noise)
-        for _ in range(len(self.levels) - 1):
+        while arms.ahead:
             arms.drop(self.bounds)
             if len(arms.left) <= _FEW:
                 break
@@ -134,9 +134,7 @@ class PairedPAM:
             self._carried = Moments(len(self.order), state.k if state.swaps else 0)
             changed = numbers
         for piece in self.levels.pieces(0, self.everyone):
-            if not stale and old is not None:
-                self._carried.add(piece, old, changed, 0, threads, sign=-1.0)
-            self._carried.add(piece, state, changed, 0, threads)
+            self._carried.add(piece, state, changed, 0, threads, old=None if stale else old)
         problem.check_squares(self._carried.Q)
         self._seen = state
         return self._carried
