@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, validate_data
 
-from medoids.algorithms import ALGORITHMS
+from medoids.algorithms import ALGORITHMS, EAGER
 from medoids.distances import Floats, kind_of
 from medoids.initialization import INITS
 
@@ -26,6 +26,7 @@ __all__ = [
     "check_init",
     "check_memory",
     "check_n_clusters",
+    "check_swap",
     "check_weights",
     "parse_bytes",
 ]
@@ -60,6 +61,13 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
 
 def check_algorithm(algorithm: Any) -> str:
     return check_choice("algorithm", algorithm, ["auto", *ALGORITHMS])
+
+
+def check_swap(swap: Any, algorithm: str) -> str:
+    check_choice("swap", swap, ["best", "eager"])
+    if swap == "eager" and algorithm not in EAGER:
+        raise ValueError(f"swap='eager' is for algorithm={' or '.join(map(repr, EAGER))}, not {algorithm!r}")
+    return str(swap)
 
 
 def check_count(name: str, value: Any, least: int) -> int:

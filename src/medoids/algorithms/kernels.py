@@ -29,6 +29,7 @@ __all__ = [
     "screen_faces",
     "store_lanes",
     "sum_losses",
+    "surest_arms",
 ]
 
 # References in a run that is summed before it is added.
@@ -251,6 +252,21 @@ def lowest_face(S, T, start, stop, best, face):  # type: ignore[no-untyped-def]
             if total < best[i]:
                 best[i] = total
                 face[i] = j
+
+
+@kernel()
+def surest_arms(S, Q, T, R, t, width, floor, allowed, start, stop, most, arm):  # type: ignore[no-untyped-def]
+    """Find the arm for each slot whose change is lowest at the upper end of its interval, and that end."""
+    for i in range(start, stop):
+        if not allowed[i]:
+            continue
+        for j in range(T.shape[1]):
+            mean = (S[i] + T[i, j]) / t
+            if mean < most[j]:
+                reach = max((max(0.0, (Q[i] + R[i, j]) / t - mean * mean)) ** 0.5, floor[i])
+                if mean + width * reach < most[j]:
+                    most[j] = mean + width * reach
+                    arm[j] = i
 
 
 @kernel()

@@ -59,6 +59,11 @@ class State:
             swaps,
         )
 
+    @classmethod
+    def of_sample(cls, sample: Assignment, *, swaps: bool) -> State:
+        """Return the state of the first references alone."""
+        return cls.of(sample, np.arange(len(sample.weights)), swaps=swaps)
+
     def at(self, references: Rows, dtype: npt.DTypeLike) -> tuple[Rows, Floats, Floats, Floats]:
         """Return slot, d1, d2 and w of some references, in the precision of a level."""
         kind = np.float32 if dtype == np.float32 else np.float64
@@ -214,6 +219,32 @@ class PairedArms:
             keep[np.searchsorted(self.left, leader[0])] = True
             self._restrict(np.flatnonzero(keep))
         self._restrict(np.flatnonzero(self._meet(leader, width)))
+
+    def improving(self, bounds: Paired) -> list[tuple[int, int]]:
+        """Return arms that are sure to lower the loss in the place of some medoid, and its slot; the surest first.
+
+        For each slot the one whose mean change stays lowest in the worst case; an arm serves one slot.
+        """
+        from medoids.algorithms.kernels import surest_arms
+
+        m, width, floor = self.moments, bounds.width(self.t), self._floor()
+        chunks = spans(len(self.left), _tile(self.state.k))
+        most = np.full((len(chunks), self.state.k), np.inf)
+        arm = np.zeros((len(chunks), self.state.k), dtype=np.intp)
+        allowed = self._allowed[self.left]
+
+        def work(number: int) -> None:
+            c = chunks[number]
+            surest_arms(m.S, m.Q, m.T, m.R, self.t, width, floor, allowed, c.start, c.stop, most[number], arm[number])
+
+        self._threads.map(work, range(len(chunks)))
+        slack = self._noise * self.state.scale()
+        found: dict[int, int] = {}
+        for slot in np.argsort(most.min(axis=0), kind="stable").tolist():
+            chunk = int(np.argmin(most[:, slot]))
+            if most[chunk, slot] < -slack:
+                found.setdefault(int(self.left[arm[chunk, slot]]), slot)
+        return list(found.items())
 
     def _best_faces(self) -> tuple[Float64s, Rows]:
         """Return the lowest mean of each arm, and its face."""
