@@ -20,7 +20,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 
 bench-full: $(VENV)/.dev
-	$(BIN)/python -m benchmarks exact startup bandit
+	$(BIN)/python -m benchmarks exact startup first calls peers bandit cifar covertype growth large_k
 
 reproduce: $(VENV)/.dev
 	$(BIN)/python -m benchmarks losses agreement counts coverage

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import argparse
 import datetime
-from pathlib import Path
 
 from benchmarks.measure import machine
-from benchmarks.tables import FULL, PAPER, TABLES
-
-RESULTS = Path(__file__).parent / "results"
+from benchmarks.tables import FULL, PAPER, RESULTS, TABLES
 
 
 def main() -> None:

@@ -12,7 +12,20 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-__all__ = ["FOLDER", "METRIC", "cifar10", "letter", "logged_runs", "mnist", "newsgroups", "paper_sample", "worm"]
+__all__ = [
+    "FOLDER",
+    "METRIC",
+    "cifar10",
+    "covertype",
+    "letter",
+    "load",
+    "logged_runs",
+    "mnist",
+    "newsgroups",
+    "paper_sample",
+    "words",
+    "worm",
+]
 
 FOLDER = Path(os.environ.get("MEDOIDS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 # What the paper uses each set with.
@@ -48,6 +61,25 @@ def letter() -> np.ndarray:
 def worm() -> np.ndarray:
     """Counts of 4,186 cells by gene, dense."""
     return scipy.sparse.load_npz(FOLDER / "scrna_worm_neuron_4186x13488_csr_int16.npz").toarray()
+
+
+@lru_cache(maxsize=1)
+def covertype() -> np.ndarray:
+    return _load("covertype_581012x54_int16.npy.xz").astype(np.float32)
+
+
+def words(n: int) -> list[str]:
+    """Return n words, drawn at random."""
+    with lzma.open(FOLDER / "words_american_english_104334.txt.xz", "rt", encoding="utf-8") as file:
+        every = file.read().split()
+    return [every[i] for i in np.random.RandomState(0).permutation(len(every))[:n]]
+
+
+def load(name: str, n: int) -> np.ndarray:
+    """Return the first n rows of a set."""
+    if name == "CIFAR10":
+        return cifar10()[0][:n] / np.float32(255)
+    return {"MNIST": mnist, "covertype": covertype, "letter": letter}[name]()[:n].copy()
 
 
 def paper_sample(name: str, n: int) -> np.ndarray:

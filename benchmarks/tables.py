@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
-from benchmarks.datasets import mnist
+from benchmarks.contest import contest, contestants, draw
+from benchmarks.datasets import load, mnist, words
 from benchmarks.measure import in_turns, peak_memory, seconds_of
 from benchmarks.paper import agreement, counts, coverage, losses
 from medoids import k_medoids
 
-__all__ = ["FULL", "PAPER", "TABLES"]
+__all__ = ["FULL", "PAPER", "RESULTS", "TABLES"]
+
+RESULTS = Path(__file__).parent / "results"
 
 
 def exact() -> str:
@@ -89,46 +95,160 @@ def bandit() -> str:
     )
 
 
-def _floor(X: np.ndarray, distances: int) -> float:
-    """Seconds that BLAS alone needs for so many distances between rows of X, in float32 and on all cores."""
-    A, B = X[:20_000].astype(np.float32), X[:1024].astype(np.float32).T.copy()
-    seconds, _ = seconds_of(lambda: [A @ B for _ in range(3)])
-    return seconds * distances / (3 * len(A) * B.shape[1])
+def peers() -> str:
+    """k-medoids at the speed of k-means: our algorithms and the peers on MNIST, k = 10."""
+    everyone = contestants(
+        ["KMeans(n_init=1)", "MiniBatchKMeans", "onebatch: OneBatchPAM", "pairwise_distances, kmedoids.fasterpam"],
+        {
+            "pairedpam (PAM's path)": "algorithm='pairedpam'",
+            "pairedpam, swap='eager'": "algorithm='pairedpam', swap='eager'",
+            "fastpam1 (matrix)": "algorithm='fastpam1'",
+        },
+    )
+    small = contest("MNIST", 20_000, 10, "euclidean", everyone, repetitions=3)
+    # No n x n matrix of 70,000 rows.
+    few = contestants(
+        ["KMeans(n_init=1)", "MiniBatchKMeans", "onebatch: OneBatchPAM"],
+        {
+            "pairedpam (PAM's path)": "algorithm='pairedpam'",
+            "pairedpam, swap='eager'": "algorithm='pairedpam', swap='eager'",
+        },
+    )
+    large = contest("MNIST", 70_000, 10, "euclidean", few, repetitions=3)
+    draw("MNIST, 70,000 images, k = 10", few, RESULTS / "peers.svg")
+    return f"{small}\n\n{large}\n\n![Seconds of each](peers.svg)"
 
 
-def paired() -> str:
-    """PairedPAM beside scikit-learn's KMeans on MNIST, k = 10."""
-    from sklearn.cluster import KMeans
+def cifar() -> str:
+    """L1: CIFAR10, k = 10, beside KMeans, and beside banditpam on 5,000 images (once)."""
+    from banditpam import KMedoids as Theirs
 
+    entries = contestants(["KMeans(n_init=1)"], {"pairedpam (PAM's path)": "algorithm='pairedpam'"})
+    table = contest("CIFAR10", 20_000, 10, "manhattan", entries, repetitions=3)
+    X = load("CIFAR10", 5_000).astype(float)
+    ours, _ = seconds_of(lambda: k_medoids(X, 10, metric="l1", algorithm="pairedpam", random_state=0))
+    model = Theirs(n_medoids=10, algorithm="BanditPAM")
+    theirs, _ = seconds_of(lambda: model.fit(X, "L1"))
+    line = f"banditpam 6.0.2 on 5,000: {theirs:.1f} s, ours {ours:.2f} s: {theirs / ours:.0f} times (bar: 60)."
+    return f"{table}\n\n{line}"
+
+
+def covertype() -> str:
+    """581,012 rows of covertype, k = 10: seconds and memory."""
     lines = [
-        "| images | KMeans(n_init=1), s | PairedPAM, s | ratio | mean loss | distances a point | time / floor |",
-        "|---|---|---|---|---|---|---|",
+        "| metric | seconds (bar: 60) | memory above X, MiB (bar: 2,048) | distances a point |",
+        "|---|---|---|---|",
     ]
+    X = load("covertype", 581_012)
+    for metric in ("manhattan", "euclidean"):
+        k_medoids(X[:4000], 3, metric=metric, algorithm="pairedpam", random_state=0)  # compile
+        seconds, found = seconds_of(lambda metric=metric: k_medoids(X, 10, metric=metric, random_state=0))
+        fit = f"medoids.k_medoids(X, 10, metric='{metric}', random_state=0)"
+        warm = f"medoids.k_medoids(X[:4000], 3, metric='{metric}', algorithm='pairedpam')"
+        before = f"import medoids\nfrom benchmarks.datasets import load\nX = load('covertype', 581_012)\n{warm}"
+        memory = peak_memory(before, fit) / 2**20
+        lines.append(f"| {metric} | {seconds:.1f} | {memory:,.0f} | {found.n_evaluations / len(X):,.0f} |")
+    return "\n".join(lines)
+
+
+def growth() -> str:
+    """How time grows: in n on MNIST at k = 10, and in k on MNIST 20,000, where auto takes the matrix."""
     k_medoids(mnist()[:4000], 3, algorithm="pairedpam", random_state=0)  # compile
-    for n in (5_000, 20_000, 70_000):
-        X = mnist()[:n].copy()
-        counts: list[int] = []
-        seeds = iter(range(100))
+    k_medoids(mnist()[:4000], 3, algorithm="fastpam1")
+    sizes = (5_000, 10_000, 20_000, 40_000, 70_000)
+    in_n = in_turns({n: _fit_mnist(n, 10, "pairedpam") for n in sizes}, 2)
+    ks = (5, 10, 20, 50, 100, 200)
+    in_k = in_turns({k: _fit_mnist(20_000, k, "auto") for k in ks}, 2)
+    after = {k: seconds - found.trace[0].seconds for k, (seconds, found) in in_k.items()}
+    exponents = [
+        _exponent(sizes, [in_n[n][0] for n in sizes]),
+        _exponent(ks[:-1], [in_k[k][0] for k in ks[:-1]]),
+        _exponent(ks[1:], [after[k] for k in ks[1:]]),
+    ]
+    return "\n".join(
+        [
+            "| n, pairedpam, k = 10 | " + " | ".join(f"{n:,}" for n in sizes) + " | exponent (bar: 1.2) |",
+            "|---" * (len(sizes) + 2) + "|",
+            "| seconds | " + " | ".join(f"{in_n[n][0]:.2f}" for n in sizes) + f" | {exponents[0]:.2f} |",
+            "",
+            "| k, auto, n = 20,000 | " + " | ".join(map(str, ks)) + " | exponent |",
+            "|---" * (len(ks) + 2) + "|",
+            "| algorithm | " + " | ".join(in_k[k][1].algorithm for k in ks) + " | |",
+            "| seconds | "
+            + " | ".join(f"{in_k[k][0]:.2f}" for k in ks)
+            + f" | {exponents[1]:.2f} up to 100 (bar: 0.5) |",
+            "| after the first medoid | "
+            + " | ".join(f"{after[k]:.2f}" for k in ks)
+            + f" | {exponents[2]:.2f} from 10 (bar: 0.4) |",
+        ]
+    )
 
-        def ours(X=X, counts=counts, seeds=seeds):  # type: ignore[no-untyped-def]
-            found = k_medoids(X, 10, algorithm="pairedpam", random_state=next(seeds))
-            counts.append(found.n_evaluations)
-            return found
 
-        other = iter(range(100))
-        kmeans = lambda X=X, other=other: KMeans(10, n_init=1, random_state=next(other)).fit(X)  # noqa: E731
-        timed = in_turns({"KMeans": kmeans, "PairedPAM": ours}, 3)
-        (theirs, _), (seconds, found) = timed["KMeans"], timed["PairedPAM"]
-        mean = float(np.mean(counts))
-        lines.append(
-            f"| {n:,} | {theirs:.2f} | {seconds:.2f} | {seconds / theirs:.2f} | {found.loss:.6f} | {mean / n:,.0f} | "
-            f"{seconds / _floor(X, int(mean)):.1f} |"
-        )
-    return "\n".join([*lines, "", "Medians of 3 seeds; floor: what BLAS needs for just the distances used."])
+def _fit_mnist(n: int, k: int, algorithm: str):  # type: ignore[no-untyped-def]
+    X = mnist()[:n].copy()
+    return lambda: k_medoids(X, k, algorithm=algorithm, random_state=0)
 
 
-TABLES = {"exact": exact, "startup": startup, "paired": paired}
+def _exponent(x, y) -> float:  # type: ignore[no-untyped-def]
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+
+
+def calls() -> str:
+    """A Python callable, taken as asymmetric, on 3,000 words, k = 5: calls against n^2."""
+    from rapidfuzz.distance import Levenshtein
+
+    found = k_medoids(words(3_000), 5, metric=Levenshtein.distance, algorithm="pairedpam", random_state=0)
+    return f"| distances / n^2 (bar: 0.5) |\n|---|\n| {found.n_evaluations / 3_000**2:.3f} |"
+
+
+def first() -> str:
+    """Seconds that the first fit of 4,000 rows in a new process takes above the second: kernels on disk, and not."""
+    code = (
+        "import numpy as np, time, medoids\nX = np.random.default_rng(0).normal(size=(4000, 20))\n"
+        "def fit():\n    began = time.perf_counter()\n"
+        "    medoids.k_medoids(X, 5, algorithm='pairedpam', random_state=0)\n    return time.perf_counter() - began\n"
+        "print(fit() - fit())"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"NUMBA_CACHE_DIR": folder}
+        seconds = []
+        for _ in range(4):
+            done = subprocess.run(
+                [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment
+            )
+            seconds.append(float(done.stdout))
+    cached = sorted(seconds[1:])[1]
+    return f"| on disk (bar: 1) | not (bar: 12) |\n|---|---|\n| {cached:.2f} | {seconds[0]:.1f} |"
+
+
+def large_k() -> str:
+    """Large k: MNIST 20,000 at k = 100 against fasterpam, and 70,000 against KMeans."""
+    small = contest(
+        "MNIST",
+        20_000,
+        100,
+        "euclidean",
+        contestants(["pairwise_distances, kmedoids.fasterpam"], {"auto (PAM's path)": "algorithm='auto'"}),
+        repetitions=2,
+        memory=False,
+    )
+    large = contest(
+        "MNIST",
+        70_000,
+        100,
+        "euclidean",
+        contestants(
+            ["KMeans(n_init=1)"],
+            {"auto (PAM's path)": "algorithm='auto'", "swap='eager'": "algorithm='pairedpam', swap='eager'"},
+        ),
+        repetitions=1,
+        memory=False,
+    )
+    return f"{small}\n\n{large}"
+
+
+TABLES = {"exact": exact, "startup": startup, "first": first, "calls": calls, "peers": peers}
 # Minutes each, for the peers that take them.
-FULL = {"bandit": bandit}
+FULL = {"bandit": bandit, "cifar": cifar, "covertype": covertype, "growth": growth, "large_k": large_k}
 # Checks of the paper's claims: counts and losses, not times; up to an hour.
 PAPER = {"losses": losses, "agreement": agreement, "counts": counts, "coverage": coverage}
