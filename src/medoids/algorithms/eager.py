@@ -33,7 +33,9 @@ class EagerPAM(PairedPAM):
 
     def _first(self) -> int:
         problem = self.problem
-        return max(_CHEAP if problem.distance.cost < DEAR else _DEAR, _EACH * problem.k)
+        most = problem.memory_limit // (2 * problem.n * problem.distance.inner.dtype.itemsize)  # half for later levels
+        want = max(_CHEAP if problem.distance.cost < DEAR else _DEAR, _EACH * problem.k)
+        return max(super()._first(), min(want, most))
 
     def run(self) -> Solution:
         problem = self.problem

@@ -144,11 +144,8 @@ class Levels:
         have, most = len(level.values), -(-self.n // LANES)
         need = level.used + -(-more // LANES)
         if need > have:
-            # Generously, so that copies are rare: memory that is never touched costs nothing but the budget, of which
-            # no single level takes more than a quarter beyond its need.
             free = self._budget - self._bytes
-            want = max(need, min(most, max(2 * have, have + free // 4 // size)))
-            want = min(want, have + free // size)
+            want = min(max(need, min(most, have * 3 // 2)), have + free // size)
             if want > have:
                 values = np.empty((want, *level.values.shape[1:]), dtype=self._distance.dtype)
                 values[: level.used] = level.values[: level.used]
