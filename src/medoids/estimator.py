@@ -156,8 +156,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         """
         before = self.__dict__.copy()
         try:
-            self._kind = kind_of(self.metric, X)
             X = check_data(X, self.metric, self)
+            self._kind = kind_of(self.metric, X)
             settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
             clustering, self._medoids = fit(X, self.n_clusters, sample_weight, settings)
         except BaseException:

@@ -84,8 +84,9 @@ def k_medoids(
 
     Parameters
     ----------
-    X : array-like of shape (n, p), square matrix, or sequence of n objects
-        Vectors, distances with ``metric="precomputed"``, or anything that a callable metric takes.
+    X : array-like, sparse array or frame of shape (n, p), square matrix, or sequence of n objects
+        What the metric takes: vectors, strings, series, tables and so on; distances with ``metric="precomputed"``;
+        anything for a callable.
     n_clusters : int
     sample_weight : array-like of shape (n,), optional
         A point's weight multiplies its distance. A row of weight 0 is never a medoid and changes nothing.

@@ -33,6 +33,8 @@ def check_data(X: Any, metric: Any, estimator: Any = None, *, reset: bool = True
     kind : str, optional
         Of the fit; by default what metric and X are.
     """
+    if hasattr(X, "collect") and hasattr(X, "lazy"):
+        raise TypeError("X is a lazy frame, whose rows are not there yet; pass X.collect()")
     kind = kind_of(metric, X) if kind is None else kind
     if issparse(X) and kind != "sparse":
         _refuse_sparse(metric)
@@ -72,6 +74,7 @@ def _check_numbers(X: Any, metric: Any, kind: str, estimator: Any, *, reset: boo
     """Vectors, sparse rows, a matrix, coordinates, or rows of an array for a callable."""
     if kind != "objects":
         _refuse_text(X, metric)
+        _refuse_sets(X, metric)
         _refuse_columns(X, metric)
         _refuse_ragged(X, metric)
         _refuse_cubes(X, metric)
@@ -124,13 +127,21 @@ def _refuse_text(X: Any, metric: Any) -> None:
         )
 
 
+def _refuse_sets(X: Any, metric: Any) -> None:
+    if isinstance(X, (list, tuple)) and X and isinstance(X[0], (set, frozenset)):
+        raise ValueError(f"{_name(metric)} takes rows of numbers, but row 0 of X is a set; use metric='jaccard'")
+
+
 def _refuse_columns(X: Any, metric: Any) -> None:
     """Name the first column of a frame that holds no numbers."""
     if not hasattr(X, "columns"):
         return
     import narwhals as nw
 
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError:  # columns of one name are no trouble as long as they are numbers
+        return
     if not isinstance(frame, nw.DataFrame):
         return
     for name, column in zip(frame.columns, frame.iter_columns(), strict=True):
@@ -245,14 +256,12 @@ def _refuse_scalars(X: Any) -> None:
 
 def _text_column(X: Any) -> list[Any] | None:
     """Return the values of a column of a frame, or of a frame of one column, that holds no numbers."""
-    if not hasattr(X, "columns") and not hasattr(X, "to_numpy"):
+    if len(X.columns) != 1 if hasattr(X, "columns") else not hasattr(X, "to_numpy"):
         return None
     import narwhals as nw
 
     data = nw.from_native(X, allow_series=True, pass_through=True)
     if isinstance(data, nw.DataFrame):
-        if len(data.columns) != 1:
-            return None
         data = next(data.iter_columns())
     if not isinstance(data, nw.Series) or data.dtype.is_numeric() or data.dtype == nw.Boolean:
         return None

@@ -211,6 +211,19 @@ def test_a_column_of_text_hands_plain_strings_to_a_callable(pack: Any) -> None:
     assert model.predict(pack(words)).tolist() == model.labels_.tolist()
 
 
+def test_sets_and_lazy_frames_under_a_metric_of_vectors() -> None:
+    with pytest.raises(ValueError, match=r"row 0 of X is a set; use metric='jaccard'"):
+        k_medoids([{1}, {2}], 1)
+    with pytest.raises(TypeError, match=r"X is a lazy frame.*X\.collect\(\)"):
+        KMedoids(1).fit(pl.LazyFrame({"a": [1, 2]}))
+
+
+def test_a_column_of_lists_holds_sets() -> None:
+    lists = [[1, 2], [2, 3]]
+    for column in (pl.DataFrame({"a": lists}), pl.Series(lists), pd.Series(lists)):
+        assert k_medoids(column, 1, metric="jaccard").inertia == pytest.approx(2 / 3)
+
+
 def test_text_under_a_metric_of_vectors_points_to_strings() -> None:
     for rows in (["ape", "bee"], pd.Series(["ape", "bee"])):
         with pytest.raises(ValueError, match=r"row 0 of X is 'ape'; pass metric=f .*metric='levenshtein'"):

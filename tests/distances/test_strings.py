@@ -249,3 +249,14 @@ def test_words_without_a_matrix() -> None:
     found = k_medoids(texts, 10, metric="levenshtein", algorithm="pairedpam", memory_limit="3MB", random_state=0)
     assert found.inertia == exact.inertia
     assert found.medoid_indices.tolist() == exact.medoid_indices.tolist()
+
+
+def test_the_loss_of_words_is_no_higher_than_that_of_fasterpam() -> None:
+    kmedoids = pytest.importorskip("kmedoids")
+    texts = data.words(5000)
+    from rapidfuzz.process import cdist
+
+    D = cdist(texts, list(texts), scorer=rapidfuzz.Levenshtein.distance, dtype=np.int32)
+    other = min(kmedoids.fasterpam(D, 50, random_state=seed).loss for seed in range(2))
+    found = k_medoids(texts, 50, metric="levenshtein", init="random", n_init=2, random_state=0)
+    assert found.inertia == D[found.medoid_indices].min(axis=0).sum() <= other

@@ -317,11 +317,14 @@ def _recognise(X: Any) -> str:
         return "vectors"
     if getattr(getattr(X, "dtype", None), "kind", "O") in "iufb":
         return "vectors"
+    column = hasattr(X, "to_list")
     for item in X:
         if isinstance(item, (set, frozenset)):
             return "sets"
         if isinstance(item, (str, bytes)):
             return "strings"
+        if column and hasattr(item, "__len__"):
+            return "strings" if isinstance(item, (str, bytes)) else "sets"  # a column of lists
         if isinstance(item, (list, tuple)) and item:
             return "vectors" if isinstance(item[0], (int, float, complex, np.number, np.ndarray)) else "strings"
         if not isinstance(item, (list, tuple)):
