@@ -114,22 +114,22 @@ def test_an_error_in_a_process_names_the_two_rows() -> None:
 
     def picky(a: str, b: str) -> int:
         time.sleep(0.005)
-        if (a, b) == (WORDS[21], WORDS[7]):
+        if (a, b) == (WORDS[2], WORDS[7]):
             raise Odd(a, b)
         return unlike(a, b)
 
     with pytest.raises(Odd, match="odd pair") as caught:
         k_medoids(WORDS, 3, metric=picky, n_jobs=2)
-    assert caught.value.__notes__ == ["The metric was called with row 21 and row 7 of X."]
+    assert caught.value.__notes__ == ["The metric was called with row 2 and row 7 of X."]
     assert not workers()
 
 
 def test_a_wrong_value_from_a_process_names_the_two_rows() -> None:
     def holey(a: str, b: str) -> Any:
         time.sleep(0.005)
-        return None if (a, b) == (WORDS[21], WORDS[7]) else unlike(a, b)
+        return None if (a, b) == (WORDS[2], WORDS[7]) else unlike(a, b)
 
-    with pytest.raises(TypeError, match=r"metric returned None for row 21 and row 7 of X"):
+    with pytest.raises(TypeError, match=r"metric returned None for row 2 and row 7 of X"):
         k_medoids(WORDS, 3, metric=holey, n_jobs=2)
 
 
@@ -247,7 +247,7 @@ def test_ctrl_c_ends_the_processes() -> None:
     finally:
         process.kill()
         process.communicate()
-    assert err.rstrip().endswith("KeyboardInterrupt")
+    assert "\nKeyboardInterrupt\n" in err
     deadline = time.perf_counter() + 5
     while (
         alive := [child for child in children if Path(f"/proc/{child}/cmdline").exists()]

@@ -101,20 +101,20 @@ class Calls:
         """Keep values of pairs of n objects, if there is room for all of them."""
         self.pairs = Pairs(n, symmetric) if Pairs.size(n) <= self.memory else None
 
-    def close(self) -> None:
-        """End what was started, and forget."""
+    def close(self, *, kill: bool = False) -> None:
+        """End what was started, in the middle of a call if it must be, and forget."""
         if isinstance(self._pool, ThreadPoolExecutor):
             self._pool.shutdown(cancel_futures=True)
         elif self._pool is not None:
-            self._pool.shutdown(kill_workers=True)
+            self._pool.shutdown(kill_workers=kill)
         self._pool = None
         self.pairs = self.tally = self.tell = None
 
     def __enter__(self) -> Calls:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, error: object, *_: object) -> None:
+        self.close(kill=error is not None)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**Calls(self.n_jobs).__dict__}
