@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted
 
 from medoids.clustering import TraceRecord
+from medoids.distances import kind_of, kinds_of, take_rows
 from medoids.functional import Settings, fit
 from medoids.validation import check_data, check_weights
 
@@ -27,7 +28,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         Number of medoids, k.
     metric : str or callable, default="euclidean"
         "euclidean" ("l2"), "sqeuclidean", "cosine", "correlation", "manhattan" ("l1", "cityblock"), "chebyshev"
-        ("linf"), "minkowski", "canberra", "braycurtis", "hamming"; "precomputed" for a square matrix; or
+        ("linf"), "minkowski", "canberra", "braycurtis", "hamming"; names for sparse arrays, strings, sets, series,
+        mixed tables, trees and places, which `available_metrics` lists; "precomputed" for a square matrix; or
         ``f(a, b) -> float`` over rows of an array or over any objects, with a as the medoid. A Numba-jitted function
         runs at native speed. The dissimilarity may be asymmetric, negative, or break the triangle inequality.
     metric_params : dict, optional
@@ -59,7 +61,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         Called with each record of the trace; returning True stops the fit once it has k medoids.
     random_state : int, RandomState or None, default=None
     n_jobs : int, optional
-        Threads; None means all cores. The result does not depend on it.
+        Threads; None means all cores. The result does not depend on it. A slow Python callable is called in so many
+        processes where it is given, and in this process where it is None.
     verbose : int, default=0
         1 tells on a terminal what runs, why, and each step; 2 also where standard error is not a terminal.
 
@@ -67,7 +70,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     ----------
     medoid_indices_ : ndarray of shape (k,)
         Rows of X that are the medoids.
-    cluster_centers_ : ndarray of shape (k, p) or list
+    cluster_centers_ : ndarray or sparse array of shape (k, p), frame of k rows, or list
         The medoids themselves. Not set for a precomputed matrix, which has none.
     labels_ : ndarray of shape (n,)
     inertia_ : float
@@ -147,7 +150,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
         Parameters
         ----------
-        X : array-like of shape (n, p), square matrix, or sequence of n objects
+        X : array-like, sparse array or frame of shape (n, p), square matrix, or sequence of n objects
         y : ignored
         sample_weight : array-like of shape (n,), optional
             A point's weight multiplies its distance. A row of weight 0 is never a medoid and changes nothing.
@@ -159,6 +162,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         before = self.__dict__.copy()
         try:
             X = check_data(X, self.metric, self)
+            self._kind = kind_of(self.metric, X)
             settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
             clustering, self._medoids = fit(X, self.n_clusters, sample_weight, settings)
         except BaseException:
@@ -169,7 +173,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.__dict__.pop("cluster_centers_", None)
         if self.metric != "precomputed":
             rows = clustering.medoid_indices
-            self.cluster_centers_ = X[rows] if isinstance(X, np.ndarray) else [X[i] for i in rows]
+            self.cluster_centers_ = take_rows(X, rows)
         self.medoid_indices_ = clustering.medoid_indices
         self.labels_ = clustering.labels
         self.inertia_ = clustering.inertia
@@ -197,7 +201,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def _distances(self, X: Any) -> npt.NDArray[np.float64]:
         check_is_fitted(self)
-        X = check_data(X, self.metric, self, reset=False)
+        X = check_data(X, self.metric, self, reset=False, kind=self._kind)
         if self.metric == "precomputed":
             X = X[:, self.medoid_indices_]
         return self._medoids.cross(X).T
@@ -209,4 +213,5 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.sparse = "sparse" in kinds_of(self.metric)
         return tags

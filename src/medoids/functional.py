@@ -17,10 +17,10 @@ from medoids.algorithms.choose import choose
 from medoids.algorithms.matrix import matrix_bytes
 from medoids.assignment import TOLERANCE, Assignment
 from medoids.clustering import Clustering, TraceRecord
-from medoids.distances import Counted, Dissimilarity, Tally, dissimilarity
+from medoids.distances import Calls, Counted, Dissimilarity, Tally, count_rows, dissimilarity
 from medoids.engine.threads import Threads
 from medoids.initialization import RANDOM_INITS
-from medoids.progress import narrator
+from medoids.progress import call_counter, narrator
 from medoids.validation import (
     check_algorithm,
     check_callback,
@@ -37,6 +37,9 @@ from medoids.validation import (
 )
 
 __all__ = ["Settings", "fit", "k_medoids"]
+
+# Share of memory_limit for the values of a callable, beside what an algorithm stores.
+_REMEMBERED = 8
 
 
 @dataclass
@@ -84,8 +87,9 @@ def k_medoids(
 
     Parameters
     ----------
-    X : array-like of shape (n, p), square matrix, or sequence of n objects
-        Vectors, distances with ``metric="precomputed"``, or anything that a callable metric takes.
+    X : array-like, sparse array or frame of shape (n, p), square matrix, or sequence of n objects
+        What the metric takes: vectors, strings, series, tables and so on; distances with ``metric="precomputed"``;
+        anything for a callable.
     n_clusters : int
     sample_weight : array-like of shape (n,), optional
         A point's weight multiplies its distance. A row of weight 0 is never a medoid and changes nothing.
@@ -146,13 +150,16 @@ def fit(
     cache_width = check_count("cache_width", settings.cache_width, 0)
     memory_limit = parse_bytes(settings.memory_limit)
     random = check_random_state(settings.random_state)
-    weights = check_weights(sample_weight, len(X))
-    k = check_n_clusters(n_clusters, len(X), int(np.count_nonzero(weights)))
-    init = check_init(settings.init, len(X), k, weights)
-    distance = dissimilarity(X, settings.metric, settings.metric_params)
-    with Threads(settings.n_jobs) as threads:
+    n = count_rows(X)
+    weights = check_weights(sample_weight, n)
+    k = check_n_clusters(n_clusters, n, int(np.count_nonzero(weights)))
+    init = check_init(settings.init, n, k, weights)
+    tally = Tally()
+    calls = Calls(settings.n_jobs, memory_limit // _REMEMBERED, tally, call_counter(verbose))
+    distance = dissimilarity(X, settings.metric, settings.metric_params, calls)
+    with Threads(settings.n_jobs) as threads, calls:
         problem = Problem(
-            distance=Counted(distance, Tally()),
+            distance=Counted(distance, tally),
             weights=weights,
             k=k,
             init=init,

@@ -50,7 +50,7 @@ class EagerPAM(PairedPAM):
         return Solution(assignment, n_swaps, converged=False)
 
     def _start(self) -> Assignment:
-        """Return the medoids that are best for the references of level 0, as far as BUILD and single swaps find them."""
+        """Return the medoids that BUILD and single swaps find for the references of level 0."""
         problem = self.problem
         assignment = Assignment(problem.weights, problem.k)
         with problem.distance.tally.phase("build"):
