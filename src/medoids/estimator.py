@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from medoids.callbacks import CallbackSupportMixin, reporting_steps, with_callbacks
 from medoids.clustering import TraceRecord
 from medoids.functional import Settings, fit
 from medoids.validation import check_data, check_weights
@@ -18,7 +19,7 @@ from medoids.validation import check_data, check_weights
 __all__ = ["KMedoids"]
 
 
-class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """k-medoids clustering: centres are members of the data, and any dissimilarity will do.
 
     Parameters
@@ -58,7 +59,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     n_jobs : int, optional
         Threads; None means all cores. The result does not depend on it.
     verbose : int, default=0
-        1 tells on a terminal what runs, why, and each step; 2 also where standard error is not a terminal.
+        1 shows a bar on a terminal (with ``rich`` installed; else lines), and nothing elsewhere; 2 tells each step as
+        a line, anywhere.
 
     Attributes
     ----------
@@ -75,6 +77,10 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         Distances computed, or read from a given matrix.
     trace_ : list of TraceRecord
         One record a step, of the best start.
+    algorithm_, reason_ : str
+        What ran, and why "auto" took it.
+    converged_ : bool
+        Whether the algorithm ended by its own rule, not by ``max_iter`` or a callback.
     n_features_in_, feature_names_in_
         As in scikit-learn, for arrays and frames.
 
@@ -137,6 +143,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMedoids:
         """Find the medoids.
 
@@ -151,10 +158,15 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         -------
         KMedoids
         """
+        with reporting_steps(self, X, y) as callback:
+            return self._fit(X, sample_weight, callback)
+
+    def _fit(self, X: Any, sample_weight: Any, callback: Callable[[TraceRecord], object] | None) -> KMedoids:
         before = self.__dict__.copy()
         try:
             X = check_data(X, self.metric, self)
             settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
+            settings.callback = callback
             clustering, self._medoids = fit(X, self.n_clusters, sample_weight, settings)
         except BaseException:
             # Nothing half-fitted: what was there before, a good fit or none, stays.
@@ -171,6 +183,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.n_iter_ = clustering.n_swaps
         self.n_evaluations_ = clustering.n_evaluations
         self.trace_ = clustering.trace
+        self.algorithm_, self.reason_ = clustering.algorithm, clustering.reason
+        self.converged_ = clustering.converged
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.intp]:
