@@ -301,7 +301,8 @@ def test_unknown_metric(value: Any) -> None:
         with pytest.raises(ValueError) as caught:
             caller(metric=value)
         message = str(caught.value)
-        assert message.startswith(f"metric={value!r} is unknown; it must be a callable f(a, b) or one of ")
+        guess = "did you mean 'euclidean' or 'sqeuclidean'? It" if value == "euclid" else "it"
+        assert message.startswith(f"metric={value!r} is unknown; {guess} must be a callable f(a, b) or one of ")
         for name in ("'euclidean'", "'l1'", "'cosine'", "'precomputed'"):
             assert name in message
 
@@ -551,7 +552,7 @@ def test_text_without_a_callable(rows: Any) -> None:
     ],
 )
 def test_objects_without_a_callable(rows: Any) -> None:
-    with pytest.raises((TypeError, ValueError), match=r"float|numeric|numbers|2D array|sequence"):
+    with pytest.raises((TypeError, ValueError), match=r"float|numeric|numbers|2D array|sequence|rows of one length"):
         fit(rows, 1)
 
 
@@ -603,8 +604,8 @@ def test_wrong_dimensions(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_array, sparse.coo_array])
 def test_sparse(make: Callable[[np.ndarray], Any]) -> None:
-    for metric in ("euclidean", manhattan):
-        with pytest.raises(TypeError, match=r"X is a sparse matrix.*X\.toarray\(\)"):
+    for metric in ("canberra", manhattan):
+        with pytest.raises(TypeError, match=r"X is a sparse matrix.*'manhattan'.*X\.toarray\(\)"):
             fit(make(X), metric=metric)
     with pytest.raises(TypeError, match=r"X\.toarray\(\)"):
         fit(make(D), metric="precomputed")

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from medoids.callbacks import CallbackSupportMixin, reporting_steps, with_callbacks
 from medoids.clustering import TraceRecord
+from medoids.distances import kind_of, kinds_of, take_rows
 from medoids.functional import Settings, fit
 from medoids.validation import check_data, check_weights
 
@@ -164,6 +165,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
     def _fit(self, X: Any, sample_weight: Any, callback: Callable[[TraceRecord], object] | None) -> KMedoids:
         before = self.__dict__.copy()
         try:
+            self._kind = kind_of(self.metric, X)
             X = check_data(X, self.metric, self)
             settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
             settings.callback = callback
@@ -176,7 +178,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         self.__dict__.pop("cluster_centers_", None)
         if self.metric != "precomputed":
             rows = clustering.medoid_indices
-            self.cluster_centers_ = X[rows] if isinstance(X, np.ndarray) else [X[i] for i in rows]
+            self.cluster_centers_ = take_rows(X, rows)
         self.medoid_indices_ = clustering.medoid_indices
         self.labels_ = clustering.labels
         self.inertia_ = clustering.inertia
@@ -206,7 +208,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def _distances(self, X: Any) -> npt.NDArray[np.float64]:
         check_is_fitted(self)
-        X = check_data(X, self.metric, self, reset=False)
+        X = check_data(X, self.metric, self, reset=False, kind=self._kind)
         if self.metric == "precomputed":
             X = X[:, self.medoid_indices_]
         return self._medoids.cross(X).T
@@ -218,4 +220,5 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.sparse = "sparse" in kinds_of(self.metric)
         return tags

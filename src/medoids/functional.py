@@ -17,10 +17,10 @@ from medoids.algorithms.choose import choose
 from medoids.algorithms.matrix import matrix_bytes
 from medoids.assignment import TOLERANCE, Assignment
 from medoids.clustering import Clustering, TraceRecord
-from medoids.distances import Counted, Dissimilarity, Tally, dissimilarity
+from medoids.distances import Calls, Counted, Dissimilarity, Tally, count_rows, dissimilarity
 from medoids.engine.threads import Threads
 from medoids.initialization import RANDOM_INITS
-from medoids.progress import narrated
+from medoids.progress import call_counter, narrated
 from medoids.validation import (
     check_algorithm,
     check_callback,
@@ -39,6 +39,8 @@ __all__ = ["Settings", "fit", "k_medoids"]
 
 # Keywords that say nothing of the result.
 _ASIDE = {"callback", "verbose"}
+# Share of memory_limit for the values of a callable, beside what an algorithm stores.
+_REMEMBERED = 8
 
 
 @dataclass
@@ -144,13 +146,16 @@ def fit(
     cache_width = check_count("cache_width", settings.cache_width, 0)
     memory_limit = parse_bytes(settings.memory_limit)
     random = check_random_state(settings.random_state)
-    weights = check_weights(sample_weight, len(X))
-    k = check_n_clusters(n_clusters, len(X), int(np.count_nonzero(weights)))
-    init = check_init(settings.init, len(X), k, weights)
-    distance = dissimilarity(X, settings.metric, settings.metric_params)
-    with Threads(settings.n_jobs) as threads:
+    n = count_rows(X)
+    weights = check_weights(sample_weight, n)
+    k = check_n_clusters(n_clusters, n, int(np.count_nonzero(weights)))
+    init = check_init(settings.init, n, k, weights)
+    tally = Tally()
+    calls = Calls(settings.n_jobs, memory_limit // _REMEMBERED, tally, call_counter(verbose))
+    distance = dissimilarity(X, settings.metric, settings.metric_params, calls)
+    with Threads(settings.n_jobs) as threads, calls:
         problem = Problem(
-            distance=Counted(distance, Tally()),
+            distance=Counted(distance, tally),
             weights=weights,
             k=k,
             init=init,

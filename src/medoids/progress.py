@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from medoids.clustering import TraceRecord
@@ -12,7 +13,10 @@ from medoids.clustering import TraceRecord
 if TYPE_CHECKING:  # a problem is above this floor
     from medoids.algorithms.problem import Problem
 
-__all__ = ["narrated"]
+__all__ = ["call_counter", "narrated"]
+
+# Seconds between two lines of `call_counter`.
+_PAUSE = 5.0
 
 
 @contextmanager
@@ -22,10 +26,10 @@ def narrated(problem: Problem, algorithm: str, reason: str, verbose: int) -> Ite
     Nothing is written into a pipe unless ``verbose`` is above 1, which gives lines; a terminal gets a bar, or lines
     where ``rich`` is not installed.
     """
-    if not verbose or (verbose < 2 and not sys.stderr.isatty()):
+    if not _speaks(verbose):
         yield
         return
-    show = _bar if verbose < 2 and _has_rich() else _lines
+    show = _bar if _shows_bar(verbose) else _lines
     own = problem.callback
     with show(problem, algorithm, reason) as tell:
 
@@ -40,12 +44,41 @@ def narrated(problem: Problem, algorithm: str, reason: str, verbose: int) -> Ite
             problem.callback = own
 
 
-def _has_rich() -> bool:
+def _speaks(verbose: int) -> bool:
+    return verbose > 1 or (verbose == 1 and sys.stderr.isatty())
+
+
+def _shows_bar(verbose: int) -> bool:
+    if verbose != 1 or not sys.stderr.isatty():
+        return False
     try:
         import rich.progress  # noqa: F401
     except ImportError:
         return False
     return True
+
+
+def call_counter(verbose: int, pause: float = _PAUSE) -> Callable[[int], None] | None:
+    """Return what writes a line now and then while a slow metric is called, between the steps of a fit.
+
+    Silent where a bar is shown, which counts by itself, and in a pipe unless ``verbose`` is above 1.
+    """
+    if not _speaks(verbose) or _shows_bar(verbose):
+        return None
+    began = last = perf_counter()
+    total = 0
+
+    def tell(calls: int) -> None:
+        nonlocal last, total
+        total += calls
+        now = perf_counter()
+        if now - last >= pause:
+            last = now
+            sys.stderr.write(
+                f"{now - began:8.2f} s  {total:,} calls of the metric, {total / (now - began):,.0f} a second\n"
+            )
+
+    return tell
 
 
 def _change(step: TraceRecord) -> str:

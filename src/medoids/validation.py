@@ -1,4 +1,7 @@
-"""Every check of what a user passes, and every message: what is wrong, where, and what to do."""
+"""Every check of what a user passes, and every message: what is wrong, where, and what to do.
+
+Settings are checked here, X in ``inputs.py``.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import issparse
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array
 
 from medoids.algorithms import ALGORITHMS
-from medoids.distances import Floats, kind_of
 from medoids.initialization import INITS
+from medoids.inputs import check_data
 
 __all__ = [
     "check_algorithm",
@@ -27,6 +29,7 @@ __all__ = [
     "check_memory",
     "check_n_clusters",
     "check_weights",
+    "format_bytes",
     "parse_bytes",
 ]
 
@@ -50,6 +53,21 @@ def parse_bytes(memory_limit: Any) -> int:
             f"memory_limit={memory_limit!r} is not an amount of memory; pass bytes, or a string such as '2GiB'"
         )
     return int(float(match[1]) * _UNITS[match[2].upper()])
+
+
+def format_bytes(size: float) -> str:
+    """Bytes in a unit that suits them.
+
+    >>> format_bytes(512), format_bytes(24 * 1024), format_bytes(3.2e9)
+    ('512 bytes', '24 KiB', '2.98 GiB')
+    """
+    if size < 1024:
+        return f"{size:.0f} bytes"
+    for unit in ("KiB", "MiB", "GiB", "TiB"):
+        size /= 1024
+        if size < 1000 or unit == "TiB":
+            break
+    return f"{size:.3g} {unit}"
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
@@ -139,110 +157,7 @@ def check_init(init: Any, n: int, k: int, weights: npt.NDArray[np.float64]) -> s
 def check_memory(algorithm: str, n: int, need: int, limit: int) -> None:
     if need > limit:
         raise ValueError(
-            f"algorithm={algorithm!r} needs the {n} x {n} distance matrix, {need / 2**30:.3g} GiB, which is more than "
-            f"memory_limit={limit / 2**30:.3g} GiB; raise memory_limit, or use algorithm='pairedpam', "
+            f"algorithm={algorithm!r} needs the {n} x {n} distance matrix, {format_bytes(need)}, which is more than "
+            f"memory_limit={format_bytes(limit)}; raise memory_limit, or use algorithm='pairedpam', "
             "'banditpam++', 'clara' or 'clarans', which need no matrix"
-        )
-
-
-def check_data(X: Any, metric: Any, estimator: Any = None, *, reset: bool = True) -> Any:
-    """Return X as the metric takes it: a 2-D array of finite numbers, a matrix, or a sequence of objects.
-
-    With an estimator, also what scikit-learn does: remember or compare the number and names of features.
-    """
-    kind = kind_of(metric)
-    if issparse(X):
-        raise TypeError(
-            "X is a sparse matrix, and metrics on sparse data are not available; convert it with X.toarray() if that "
-            "fits in memory"
-        )
-    if kind == "objects" and not _tabular(X):
-        return _check_objects(X)
-    if kind == "vectors":
-        _refuse_text(X, metric)
-    if kind == "matrix" and getattr(X, "ndim", 2) == 1:
-        raise ValueError(
-            "metric='precomputed' needs a square matrix; got a 1-D array. Expected 2D array: turn condensed distances "
-            "into one with scipy.spatial.distance.squareform(X)"
-        )
-    options: dict[str, Any] = {"ensure_all_finite": False, "dtype": None if kind == "objects" else "numeric"}
-    if kind == "objects":
-        options["ensure_min_features"] = 1
-    if estimator is not None:
-        X = validate_data(estimator, X, reset=reset, **options)
-    else:
-        X = check_array(X, **options)
-    if kind != "objects" and X.dtype.kind not in "iufb":
-        raise ValueError(f"X has dtype {X.dtype}, but metric={metric!r} takes numbers; convert it to float first")
-    if not X.dtype.isnative:
-        X = X.astype(X.dtype.newbyteorder("="))
-    if X.dtype.kind in "iufb":
-        if X.dtype.kind == "b" or X.dtype in (np.float16, np.longdouble):
-            X = X.astype(np.float64)  # types that kernels do not know
-        _check_finite(X, kind)
-    if kind == "matrix" and reset:
-        _check_square(X)
-    return X
-
-
-def _tabular(X: Any) -> bool:
-    return hasattr(X, "shape") and len(X.shape) == 2
-
-
-def _check_objects(X: Any) -> Any:
-    """Any sequence, for a callable: a list, a 1-D array, a column of a frame."""
-    if isinstance(X, (str, bytes)) or not hasattr(X, "__len__"):
-        raise TypeError(
-            f"X must be an array or a sequence of objects, one for each row; got {type(X).__name__}. "
-            "Pass list(X) for a generator or a set"
-        )
-    if hasattr(X, "shape") and len(X.shape) == 0:
-        raise ValueError(f"X must be an array or a sequence of objects; got a scalar, {X!r}")
-    if len(X) == 0:
-        raise ValueError("Found array with 0 sample(s): X is empty; pass at least one object")
-    if isinstance(X, np.ndarray):
-        return X
-    if hasattr(X, "to_numpy"):
-        return X.to_numpy()
-    if not hasattr(X, "__getitem__") or isinstance(X, dict):
-        raise TypeError(f"X must be a sequence that can be indexed by row number; got {type(X).__name__}")
-    return X
-
-
-def _refuse_text(X: Any, metric: Any) -> None:
-    first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
-    if isinstance(first, (str, bytes)) or getattr(getattr(X, "dtype", None), "kind", None) in ("U", "S"):
-        value = first if first is not None else np.asarray(X).flat[0]
-        raise ValueError(
-            f"could not convert string to float: metric={metric!r} takes rows of numbers, but row 0 of X is {value!r}; "
-            "pass metric=f with your own f(a, b) for text and other objects"
-        )
-
-
-def _check_finite(X: Floats, kind: str) -> None:
-    if X.dtype.kind != "f":
-        return
-    for start in range(0, len(X), 4096):
-        part = X[start : start + 4096]
-        # A sum is finite only if all of its terms are (it may overflow, so a look at each follows).
-        with np.errstate(all="ignore"):
-            if np.isfinite(part.sum()):
-                continue
-        wrong = ~np.isfinite(part)
-        if wrong.any():
-            row, column = np.argwhere(wrong)[0]
-            value = part[row, column]
-            word = "NaN" if np.isnan(value) else "infinity"
-            remedy = (
-                "Distances must be finite: put a large number there, or remove the row and its column"
-                if kind == "matrix"
-                else "Remove such rows, or fill them, for example with sklearn.impute.SimpleImputer"
-            )
-            raise ValueError(f"Input X contains {word}: X[{start + row}, {column}] is {value}. {remedy}")
-
-
-def _check_square(X: Floats) -> None:
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"metric='precomputed' needs a square matrix of distances between the samples; got shape {X.shape}"
         )

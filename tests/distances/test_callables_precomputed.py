@@ -244,19 +244,16 @@ def test_a_value_that_is_no_number_names_the_two_rows(value: Any) -> None:
     def metric(a: int, b: int) -> Any:
         return value if (a, b) == (30, 10) else abs(a - b)
 
-    with pytest.raises((TypeError, ValueError)) as caught:
+    with pytest.raises(TypeError, match=r"metric returned .* for row 2 and row 0 of X; it must return a number"):
         dissimilarity([10, 20, 30], metric).block(WHOLE, WHOLE)
-    assert caught.value.__notes__ == ["The metric was called with row 2 and row 0 of X."]
 
 
 def test_none_names_the_two_rows() -> None:
     def forgot_to_return(a: int, b: int) -> None:
         abs(a - b)
 
-    with pytest.raises((TypeError, ValueError)) as caught:
+    with pytest.raises(TypeError, match=r"metric returned None for row 1 and row 0 of X; it must return a number"):
         dissimilarity([10, 20], forgot_to_return).block(slice(1, 2), WHOLE)
-    text = " ".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
-    assert "row 1 and row 0 of X" in text
 
 
 @pytest.mark.parametrize("metric", [manhattan, jitted_manhattan])
@@ -321,7 +318,9 @@ def test_a_fit_with_jitted_is_the_fit_with_python(algorithm: str) -> None:
     ]
     assert fits[0].medoid_indices.tolist() == fits[1].medoid_indices.tolist() == fits[2].medoid_indices.tolist()
     assert fits[0].inertia == pytest.approx(fits[1].inertia, rel=1e-12)
-    assert fits[0].n_evaluations == fits[1].n_evaluations
+    # Samples of clara overlap: a Python function is not asked again for a pair.
+    requested = [sum(count.requested for count in found.counts.values()) for found in fits]
+    assert fits[0].n_evaluations <= fits[1].n_evaluations == requested[0] == requested[1]
 
 
 def test_jitted_parameters_and_their_defaults() -> None:

@@ -171,7 +171,7 @@ def cluster(
         raise WrongUsage("--json and --output - both want standard output; name a file for one of them")
     shape = _image_shape(image_shape)
     wanted = {"--output": output, "--medoids": medoids, "--report": report, "--save": save}
-    paths = {option: path for option, path in wanted.items() if path not in (None, "-")}
+    paths = {option: path for option, path in wanted.items() if path is not None and path != "-"}
     _check_places(paths, file)
     _check_algorithms([algorithm], memory_limit)
     with Outputs() as outputs:
@@ -247,7 +247,7 @@ def predict(
     from medoids.files import Outputs
 
     check_table_path("--output", output)
-    paths = {"--output": output} if output not in (None, "-") else {}
+    paths = {"--output": output} if output is not None and output != "-" else {}
     _check_places(paths, file, model)
     with Outputs() as outputs:
         drafts = _claim(outputs, paths)
@@ -433,7 +433,7 @@ def _check_k(k: int, found: Features, file: str) -> None:
         raise Failure(f"-k {k} is more than the {rows} of {file}; ask for at most {len(found)}")
 
 
-def _check_places(paths: dict[str, str | None], *inputs: str) -> None:
+def _check_places(paths: dict[str, str], *inputs: str) -> None:
     """Refuse to write over an input, or two outputs over each other."""
     taken = {os.path.realpath(path): f"the input {path}" for path in inputs if path != "-"}
     for option, path in paths.items():
@@ -443,7 +443,7 @@ def _check_places(paths: dict[str, str | None], *inputs: str) -> None:
         taken[where] = f"{option} {path}"
 
 
-def _claim(outputs: Any, paths: dict[str, str | None]) -> dict[str, Path]:
+def _claim(outputs: Any, paths: dict[str, str]) -> dict[str, Path]:
     try:
         return {option: outputs.claim(path) for option, path in paths.items()}
     except OSError as error:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from medoids.distances.calls import Calls
+from medoids.distances.objects import count_rows, take_rows
 from medoids.distances.protocol import Dissimilarity, Floats, Index
 from medoids.engine.threads import Threads
 
@@ -19,12 +22,6 @@ def is_jitted(function: Any) -> bool:
     """Whether Numba compiled this function; asks without importing Numba."""
     dispatcher = sys.modules.get("numba.core.dispatcher")
     return dispatcher is not None and isinstance(function, dispatcher.Dispatcher)
-
-
-def _take(objects: Any, rows: Index) -> Any:
-    if isinstance(objects, np.ndarray):
-        return objects[rows]
-    return [objects[i] for i in (range(*rows.indices(len(objects))) if isinstance(rows, slice) else rows)]
 
 
 class CallableDistance(Dissimilarity):
@@ -39,6 +36,10 @@ class CallableDistance(Dissimilarity):
     parameters : dict
     symmetric : bool
         Whether half the calls are enough for a matrix.
+    calls : Calls, optional
+        How the function is called; by default one pair after the other, and nothing is remembered.
+    numbers : array, optional
+        Rows that the objects are of all of X.
     """
 
     dtype = np.dtype(np.float64)
@@ -48,49 +49,43 @@ class CallableDistance(Dissimilarity):
 
     def __init__(
         self,
-        objects: Sequence[Any] | Floats,
+        objects: Any,
         function: Callable[..., Any],
         parameters: dict[str, Any],
         symmetric: bool,
-        numbers: Any = None,
+        calls: Calls | None = None,
+        numbers: npt.NDArray[np.intp] | None = None,
     ) -> None:
-        self.n = len(objects)
-        self._numbers = range(self.n) if numbers is None else numbers
+        self.n = count_rows(objects)
+        self._numbers = np.arange(self.n) if numbers is None else numbers
         self.symmetric = symmetric
+        self._calls = Calls() if calls is None else calls
+        if numbers is None:
+            self._calls.remember(self.n, symmetric)
         self._objects, self._function, self._parameters = objects, function, parameters
+        self._call = partial(function, **parameters) if parameters else function
 
     def block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
-        numbers = range(self.n)
-        i = numbers[rows] if isinstance(rows, slice) else rows
-        j = numbers[columns] if isinstance(columns, slice) else columns
-        return self._fill(i, self._objects, j, "row", self._numbers)
+        everyone = np.arange(self.n)
+        i, j = everyone[rows], everyone[columns]
+        names = self._numbers
 
-    def _fill(self, i: Sequence[int] | Any, queries: Any, j: Sequence[int] | Any, kind: str, names: Any) -> Floats:
-        out = np.empty((len(i), len(j)))
-        function, parameters = self._function, self._parameters
-        for a, r in enumerate(i):
-            medoid, line = self._objects[r], out[a]
-            for b, c in enumerate(j):
-                try:
-                    line[b] = function(medoid, queries[c], **parameters)
-                except Exception as error:
-                    error.add_note(f"The metric was called with row {self._numbers[r]} and {kind} {names[c]} of X.")
-                    raise
-            if not np.isfinite(line).all():
-                c = j[int(np.argmin(np.isfinite(line)))]
-                value = line[~np.isfinite(line)][0]
-                raise ValueError(
-                    f"metric returned {value} for row {self._numbers[r]} and {kind} {names[c]} of X; "
-                    "it must return a finite number for every pair"
-                )
-        return out
+        def naming(r: int, c: int) -> str:
+            return f"row {names[r]} and row {names[c]} of X"
+
+        return self._calls.block(self._call, self._objects, i, self._objects, j, naming, (names[i], names[j]))
 
     def take(self, rows: Index) -> CallableDistance:
-        numbers = np.asarray(self._numbers)[rows].tolist()
-        return CallableDistance(_take(self._objects, rows), self._function, self._parameters, self.symmetric, numbers)
+        objects, numbers = take_rows(self._objects, rows), self._numbers[rows]
+        return CallableDistance(objects, self._function, self._parameters, self.symmetric, self._calls, numbers)
 
     def cross(self, queries: Any) -> npt.NDArray[np.float64]:
-        return self._fill(range(self.n), queries, range(len(queries)), "query", range(len(queries)))
+        def naming(r: int, c: int) -> str:
+            return f"row {self._numbers[r]} and query {c} of X"
+
+        i, j = np.arange(self.n), np.arange(count_rows(queries))
+        with Calls(self._calls.n_jobs) as calls:
+            return calls.block(self._call, self._objects, i, queries, j, naming)
 
 
 class JittedDistance(Dissimilarity):

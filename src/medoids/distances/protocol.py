@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from medoids.engine.threads import Threads
+from medoids.engine.threads import Threads, spans
 
-__all__ = ["Dissimilarity", "Floats", "Index", "Reordered"]
+__all__ = ["Dissimilarity", "Floats", "Index", "Reordered", "by_lots"]
 
 Floats = npt.NDArray[Any]
 # Which objects: a slice (no copy is made) or an array of row numbers.
 Index = slice | npt.NDArray[np.intp]
+# Nanoseconds of work that cannot be interrupted.
+_WAIT = 1.5e8
 
 
 class Dissimilarity(ABC):
@@ -69,6 +72,16 @@ class Dissimilarity(ABC):
     @abstractmethod
     def cross(self, queries: Any) -> npt.NDArray[np.float64]:
         """Distances d(object, query) from all objects here to other data, of shape (n, queries)."""
+
+
+def by_lots(
+    fill: Callable[[npt.NDArray[np.intp]], Floats], n: int, queries: int, cost: float
+) -> npt.NDArray[np.float64]:
+    """Distances from n objects to queries, in lots of some tenths of a second: Ctrl-C comes between them."""
+    out = np.empty((n, queries))
+    for lot in spans(queries, max(1, int(_WAIT / (cost * max(1, n))))):
+        out[:, lot] = fill(np.arange(lot.start, lot.stop))
+    return out
 
 
 class Reordered(Dissimilarity):

@@ -1,0 +1,37 @@
+"""Rows of whatever X is: how many there are, and some of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from medoids.distances.protocol import Index
+
+__all__ = ["count_rows", "take_rows"]
+
+
+def count_rows(X: Any) -> int:
+    """Return the number of rows of an array, a sparse array, a frame or a sequence.
+
+    >>> count_rows(["ape", "zebra"])
+    2
+    """
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def take_rows(X: Any, rows: Index) -> Any:
+    """Return some rows, as the same kind of thing.
+
+    >>> take_rows(["ape", "cobra", "zebra"], np.array([2, 0]))
+    ['zebra', 'ape']
+    """
+    if isinstance(X, np.ndarray) or issparse(X):
+        return X[rows]
+    numbers = range(count_rows(X))[rows] if isinstance(rows, slice) else rows
+    if hasattr(X, "columns"):
+        import narwhals as nw
+
+        return nw.from_native(X, eager_only=True)[list(map(int, numbers))].to_native()
+    return [X[i] for i in numbers]

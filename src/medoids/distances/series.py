@@ -1,0 +1,122 @@
+"""Dynamic time warping of series, of equal or unequal lengths, with one channel or several.
+
+    dtw(x, y) = sqrt(min over paths of the sum of |x_i - y_j|^2)
+
+A path leads from the first samples to the last, in steps of one in i, in j, or in both. This is the convention of
+dtaidistance, tslearn and aeon up to the square root, which aeon leaves out. Sakoe and Chiba's window keeps the path
+within r samples of the diagonals that start at the first and end at the last samples:
+
+    i - j <= r + max(0, n - m)    and    j - i <= r + max(0, m - n)    for series of lengths n and m
+
+so that a path exists for any lengths (tslearn's ``sakoe_chiba_radius`` is r, dtaidistance's ``window`` r + 1).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.distances.protocol import Dissimilarity, Index, by_lots
+from medoids.engine.threads import Threads
+
+__all__ = ["Warping"]
+
+Float64s = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+# Nanoseconds of a cell of the table that a path runs through.
+_CELL = 0.4
+
+
+class Warping(Dissimilarity):
+    """Series under dtw.
+
+    Parameters
+    ----------
+    series : sequence of n arrays of shape (length,) or (length, channels), or one array of them
+    window : int, float or None
+        r in samples; or, between 0 and 1, as a share of the longer series, rounded down; None for no limit.
+    """
+
+    dtype = np.dtype(np.float64)
+    exact = True
+    symmetric = True
+    threaded = True
+
+    def __init__(self, series: Any, window: float | None) -> None:
+        self._window = check_window(window)
+        self._values, self._starts = _join(series)
+        self._set_cost()
+
+    def _set_cost(self) -> None:
+        self.n = len(self._starts) - 1
+        lengths = np.diff(self._starts)
+        mean = float(lengths.mean())
+        steps, share = self._window
+        width = min(mean, 2 * max(steps, share * mean) + 1 + 2 * float(lengths.std()))
+        self.cost = 50.0 + _CELL * mean * width * self._values.shape[1]
+
+    def prepare(self, threads: Threads | None = None) -> None:
+        self.block(slice(0, 1), slice(0, 1))  # compile once, not in each thread
+
+    def block(self, rows: Index, columns: Index) -> Float64s:
+        numbers = np.arange(self.n)
+        return self._fill(numbers[rows], self._values, self._starts, numbers[columns])
+
+    def _fill(self, i: Rows, values: Float64s, starts: Rows, j: Rows) -> Float64s:
+        from medoids.distances.series_kernels import LANES, warp
+
+        # Series of one length share a pass, so they are brought together.
+        lengths = starts[j + 1] - starts[j]
+        order = np.argsort(lengths, kind="stable")
+        out = np.empty((len(i), len(j)))
+        longest, channels = int(lengths.max(initial=1)), values.shape[1]
+        y, table = np.empty((longest, channels, LANES)), np.empty((2, longest + 2, LANES))
+        warp(self._values, self._starts, i, values, starts, j, order, *self._window, y, table, out)
+        return out
+
+    def take(self, rows: Index) -> Warping:
+        numbers = np.arange(self.n)[rows]
+        part: Warping = object.__new__(Warping)
+        part._window = self._window
+        pieces = [self._values[self._starts[i] : self._starts[i + 1]] for i in numbers]
+        part._values, part._starts = _join(pieces)
+        part._set_cost()
+        return part
+
+    def cross(self, queries: Any) -> Float64s:
+        values, starts = _join(queries)
+        if values.shape[1] != self._values.shape[1]:
+            raise ValueError(
+                f"the series of X have {values.shape[1]} channels, but those of the fit had {self._values.shape[1]}"
+            )
+        everyone = np.arange(self.n)
+        return by_lots(lambda j: self._fill(everyone, values, starts, j), self.n, len(starts) - 1, self.cost)
+
+
+def check_window(window: Any) -> tuple[int, float]:
+    """Return the window as samples and as a share, the larger of which counts; -1 samples for no limit.
+
+    >>> check_window(None), check_window(5), check_window(0.1)
+    ((-1, 0.0), (5, 0.0), (0, 0.1))
+    """
+    if window is None:
+        return -1, 0.0
+    number = isinstance(window, (int, float, np.number)) and not isinstance(window, bool)
+    if number and window == int(window) and window >= 0 and not (isinstance(window, (float, np.floating)) and window):
+        return int(window), 0.0
+    if number and 0 < window <= 1:
+        return 0, float(window)
+    raise ValueError(
+        f"metric_params={{'window': {window!r}}}: pass a whole number of samples, a share of the longer series "
+        "between 0.0 and 1.0, or None for no limit"
+    )
+
+
+def _join(series: Any) -> tuple[Float64s, Rows]:
+    """Return all samples, of shape (samples, channels), and where each series starts."""
+    parts = [np.asarray(one, dtype=np.float64) for one in series]
+    parts = [one[:, None] if one.ndim == 1 else one for one in parts]
+    starts = np.concatenate([[0], np.cumsum([len(one) for one in parts])]).astype(np.intp)
+    return np.ascontiguousarray(np.concatenate(parts)), starts
