@@ -48,7 +48,7 @@ def map(clustering: Any, X: Any, *, ax: Axes | None = None) -> Axes:
     labels = found.labels[layout.rows]
     for j in range(len(found.medoid_indices)):
         xy = layout.xy[labels == j]
-        ax.scatter(*xy.T, s=14, alpha=0.6, linewidths=0, **_style(j))
+        ax.scatter(xy[:, 0], xy[:, 1], s=14, alpha=0.6, linewidths=0, **_style(j))
     at = np.searchsorted(layout.rows, found.medoid_indices)
     for j, (x, y) in enumerate(layout.xy[at]):
         ax.scatter(x, y, s=130, edgecolors="white", linewidths=1.6, zorder=3, **_style(j), label=f"medoid {j}")

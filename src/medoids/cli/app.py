@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import sys
 import warnings
 from pathlib import Path
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 
 _DATA, _FIT, _OUT = "What to read", "How to cluster", "What to write"
+_MEMORY = "2GiB"
 
 File = Annotated[
     str,
@@ -129,7 +131,7 @@ def cluster(
     array: Array = "",
     seed: Seed = 0,
     max_iter: MaxIter = 300,
-    memory_limit: MemoryLimit = "2GiB",
+    memory_limit: MemoryLimit = _MEMORY,
     jobs: Jobs = None,
     keep_best: Annotated[
         bool,
@@ -163,7 +165,6 @@ def cluster(
     """
     from medoids.cli.results import check_table_path, labels_table, medoids_table, summary, write_table
     from medoids.files import Outputs
-    from medoids.functional import k_medoids
 
     for option, path in (("--output", output), ("--medoids", medoids)):
         check_table_path(option, path)
@@ -179,6 +180,8 @@ def cluster(
         found = _load(file, metric, precomputed, columns, ignore, id, weights, scale, format, delimiter, header, array)
         _tell(found.notes, quiet)
         _check_k(k, found, file)
+        from medoids.functional import k_medoids
+
         began = perf_counter()
         clustering = k_medoids(
             found.X,
@@ -288,7 +291,7 @@ def compare(
     array: Array = "",
     seed: Seed = 0,
     max_iter: MaxIter = 300,
-    memory_limit: MemoryLimit = "2GiB",
+    memory_limit: MemoryLimit = _MEMORY,
     jobs: Jobs = None,
     plot: Annotated[
         str | None, typer.Option(help="The same as a picture: .png, .svg or .pdf.", rich_help_panel=_OUT)
@@ -297,8 +300,6 @@ def compare(
     quiet: Quiet = False,
 ) -> None:
     """Run several algorithms on the same data: loss, time and distances side by side."""
-    from medoids.cli.comparing import compare as run_each
-    from medoids.cli.comparing import draw
     from medoids.files import Outputs
 
     names = [name.strip() for name in algorithms.split(",") if name.strip()]
@@ -314,6 +315,9 @@ def compare(
         )
         _tell(found.notes, quiet)
         _check_k(k, found, file)
+        from medoids.cli.comparing import compare as run_each
+        from medoids.cli.comparing import draw
+
         lines = run_each(
             found.X,
             k,
@@ -415,16 +419,19 @@ def _image_shape(given: str | None) -> tuple[int, ...] | None:
 
 
 def _check_algorithms(names: list[str], memory_limit: str) -> None:
-    from medoids.validation import check_algorithm, parse_bytes
+    from medoids.algorithms import ALGORITHMS
 
-    try:
-        for name in names:
-            check_algorithm(name)
-        parse_bytes(memory_limit)
-    except ValueError as error:
-        raise WrongUsage(f"--{str(error).replace('_', '-', 1)}") from None
     if not names:
         raise WrongUsage("--algorithms is empty; name some, with commas between")
+    for name in names:
+        _choice("--algorithm", name, ("auto", *sorted(ALGORITHMS)))
+    if memory_limit != _MEMORY:  # whose check loads scikit-learn: seconds before a wrong file is told
+        from medoids.validation import parse_bytes
+
+        try:
+            parse_bytes(memory_limit)
+        except ValueError as error:
+            raise WrongUsage(f"--{str(error).replace('_', '-', 1)}") from None
 
 
 def _check_k(k: int, found: Features, file: str) -> None:
@@ -592,6 +599,8 @@ def _warned(message: Warning | str, category: type[Warning], *_: Any, **__: Any)
 def run() -> None:
     """Run the command line and leave with its exit code."""
     warnings.showwarning = _warned
+    # As an exception, so that drafts of outputs are removed on the way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         app()
     except Failure as failure:

@@ -116,23 +116,28 @@ def read_csv(data: Any, name: str, delimiter: str | None, header: bool | None) -
             convert_options=arrow_csv.ConvertOptions(null_values=_MISSING, strings_can_be_null=True),
         ).rename_columns(names)
     except pa.ArrowInvalid as error:
-        raise Failure(f"{name}: {_reason(error, data)}") from None
+        raise Failure(f"{name}: {_reason(error)}") from None
     if wrong:
         _refuse_ragged(data, name, delimiter, len(names))
+    if any(pa.types.is_binary(column.type) for column in table.schema):
+        _refuse_encoding(data, name)
     return table, delimiter, header
 
 
-def _reason(error: Exception, data: Any) -> str:
-    text = str(error)
-    if "UTF8" in text or "UTF-8" in text:
-        try:
-            bytes(data).decode("utf-8")
-        except UnicodeDecodeError as bad:
-            line = bytes(data[: bad.start]).count(b"\n") + 1
-            return f"line {line} is not UTF-8 text; convert the file, for example with iconv -t UTF-8"
-    if "Empty CSV" in text:
-        return "the file is empty"
-    return text.splitlines()[0]
+def _reason(error: Exception) -> str:
+    text = str(error).splitlines()[0]
+    return "the file is empty" if "Empty CSV" in text else text
+
+
+def _refuse_encoding(data: Any, name: str) -> None:
+    """Say which line is not UTF-8: Arrow takes such a column for bytes."""
+    try:
+        bytes(data).decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = bytes(data[: error.start]).count(b"\n") + 1
+        raise Failure(
+            f"{name}: line {line} is not UTF-8 text; convert the file, for example with iconv -t UTF-8"
+        ) from None
 
 
 def _refuse_ragged(data: Any, name: str, delimiter: str, width: int) -> None:

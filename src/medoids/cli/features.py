@@ -213,17 +213,16 @@ def _default_metric(contents: Contents, table: Any, chosen: list[str], texts: li
         return "euclidean"
     for name in texts:
         _refuse_mostly_numbers(contents, table[name], name)
-    if len(chosen) == 1:
+    if len(chosen) == 1 and not pa.types.is_temporal(table[chosen[0]].type):
         notes.append(f"column {chosen[0]!r} holds text: levenshtein distance (--metric chooses another)")
         return "levenshtein"
     some = ", ".join(map(repr, texts[:3])) + (f" and {len(texts) - 3} more" if len(texts) > 3 else "")
-    notes.append(
-        f"text in {some}: gower distance, which takes text as categories (--columns or --ignore leaves it out)"
-    )
+    notes.append(f"no numbers in {some}: gower distance, which takes text as categories (--ignore leaves columns out)")
     notes += [
         f"column {name!r} differs in nearly every row, so it only adds noise: --id {name} sets it aside"
         for name in texts
-        if pc.count_distinct(table[name]).as_py() > max(_NAMES * len(table), 20)
+        if not pa.types.is_temporal(table[name].type)
+        and pc.count_distinct(table[name]).as_py() > max(_NAMES * len(table), 20)
     ]
     return "gower"
 

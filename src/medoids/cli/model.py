@@ -47,7 +47,6 @@ from medoids.cli.features import Features, Scaling, canonical, numbers_of
 from medoids.cli.reading import Contents
 from medoids.clustering import Clustering
 from medoids.distances import Dissimilarity, dissimilarity
-from medoids.validation import check_data
 
 __all__ = ["Model", "load", "save"]
 
@@ -144,6 +143,8 @@ class Model:
         """Distances from each medoid to new data, of shape (k, rows)."""
         if self.body["kind"] == "matrix":
             return np.asarray(X[:, self.body["rows"]], dtype=np.float64).T
+        from medoids.validation import check_data  # loads scikit-learn, which a wrong file need not wait for
+
         metric = self.body["metric"]
         near = self._distance()
         count = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -152,6 +153,8 @@ class Model:
 
     def _distance(self) -> Dissimilarity:
         """The distance among the medoids, with what was fitted to the training data."""
+        from medoids.validation import check_data
+
         body = self.body
         metric, medoids = body["metric"], body["medoids"]
         if body["kind"] == "vectors":
@@ -188,7 +191,7 @@ class Model:
             return self._table_of(contents)
         if contents.kind == "table":
             names = body["columns"] if kind != "matrix" else None
-            X = numbers_of(contents, names or contents.values.column_names)
+            X: Any = numbers_of(contents, names or contents.values.column_names)
         elif contents.kind in ("array", "sparse"):
             X = self._columns_of(contents)
         else:
@@ -243,8 +246,10 @@ def load(path: str) -> Model:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise Failure(f"there is no model file {path}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise Failure(f"cannot read the model file {path}: {error}") from None
+    except UnicodeDecodeError:
+        raise Failure(f"{path} is not a model file: it is not text; make one with cluster --save") from None
+    except OSError as error:
+        raise Failure(f"cannot read the model file {path}: {error.strerror}") from None
     try:
         whole = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
