@@ -43,7 +43,8 @@ def map_chart(xy: Float64s, labels: Rows, medoids: Sequence[int], names: Sequenc
     """
     width, pad = 960.0, 26.0
     low, high = xy.min(axis=0), xy.max(axis=0)
-    span = np.maximum(high - low, 1e-12 * max(float(np.abs(xy).max()), 1e-300))
+    largest = float((high - low).max()) or 1.0
+    span = np.maximum((high - low) / largest, 1e-6) * largest  # points on a line, or on one spot
     height = float(np.clip((width - 2 * pad) * span[1] / span[0] + 2 * pad, 420, 680))
     scale = min((width - 2 * pad) / span[0], (height - 2 * pad) / span[1])
     middle = (low + high) / 2

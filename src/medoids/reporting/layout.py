@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import normalize
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from medoids.clustering import Clustering
 from medoids.distances import Dissimilarity
@@ -95,7 +96,7 @@ def place(
 
 
 def _principal(X: Any, rows: Rows, metric: Any) -> Layout:
-    part: Any = X[rows] if issparse(X) else np.asarray(X[rows], dtype=np.float64)
+    part: Any = X[rows].astype(np.float64) if issparse(X) else np.asarray(X[rows], dtype=np.float64)
     if metric in _DIRECTIONS:
         part = normalize(part)
     if min(part.shape) < 3:
@@ -106,10 +107,15 @@ def _principal(X: Any, rows: Rows, metric: Any) -> Layout:
         # One number for each point: the height is only there to keep points apart.
         height = (np.arange(len(dense)) * 0.618034 % 1 - 0.5) * 0.3 * (np.ptp(dense) or 1.0)
         return Layout(rows, np.column_stack([dense[:, 0], height]), "line", "Only the horizontal position has meaning.")
-    if not issparse(part):
+    if issparse(part):
+        varies = bool(mean_variance_axis(part, 0)[1].any())
+    else:
         part = part - part.mean(axis=0)
-        # Overflow and underflow of squares do not matter to a picture.
+        # Squares of very large or small numbers would overflow or vanish.
         part /= np.abs(part).max() or 1.0
+        varies = bool(part.any())
+    if not varies:
+        return Layout(rows, np.zeros((len(rows), 2)), "PCA", "All points are equal.")
     model = PCA(2, svd_solver="arpack", random_state=0)
     with np.errstate(all="ignore"):
         xy = model.fit_transform(part)
