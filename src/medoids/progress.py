@@ -127,7 +127,9 @@ def _bar(problem: Problem, algorithm: str, reason: str) -> Iterator[Any]:
 
     class Left(ProgressColumn):
         def render(self, task: Task) -> Text:
-            if task.total is None or not task.completed or task.completed >= task.total:
+            if task.total is None:
+                return Text("until no swap improves", style="magenta")
+            if not task.completed or task.completed >= task.total:
                 return Text("")
             seconds = task.fields["seconds"] / task.completed * (task.total - task.completed)
             return Text(f"{seconds:,.0f} s left", style="magenta")
@@ -153,9 +155,10 @@ def _bar(problem: Problem, algorithm: str, reason: str) -> Iterator[Any]:
             told: dict[str, Any] = {"change": _change(step), "loss": f"loss {step.loss:.6g}", "seconds": step.seconds}
             if step.phase == "build" and step.medoid_in is not None and done["build"] < problem.k:
                 phase = f"build {done['build']}/{problem.k}"
-                progress.update(bar, completed=done["build"], total=problem.k, phase=phase, **told)
+                progress.update(bar, completed=done["build"], phase=phase, **told)
             else:
-                progress.update(bar, total=None, phase=f"swap {done['swap']}", **told)
+                progress.tasks[0].total = None  # to `update`, None is no change
+                progress.update(bar, phase=f"swap {done['swap']}", **told)
 
         yield tell
         progress.update(bar, total=1, completed=1, phase="done")
