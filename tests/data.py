@@ -35,6 +35,23 @@ def cifar10() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.load(lzma.open(path("cifar10_30000x3072_uint8.npy.xz"))), rest["y"], rest["index"]
 
 
+def words(n: int, seed: int = 0) -> list[str]:
+    """Return random English words."""
+    with lzma.open(path("words_american_english_104334.txt.xz"), "rt", encoding="utf-8") as file:
+        everything = file.read().split()
+    return [everything[i] for i in np.random.RandomState(seed).choice(len(everything), n, replace=False)]
+
+
+def dna() -> list[str]:
+    """Return 3,186 strings of 60 letters."""
+    with lzma.open(path("dna_splice_3186x60.tsv.xz"), "rt") as file:
+        return [line.split("\t")[0] for line in file]
+
+
+def ecg5000() -> np.ndarray:
+    return np.load(path("ucr_crop_ecg5000_electricdevices_float32.npz"))["ECG5000_X"]
+
+
 def letter() -> np.ndarray:
     return np.load(path("letter_20000x16_uint8.npz"))["X"]
 

@@ -5,6 +5,8 @@ D[i][s] is d(i, s), with i as the medoid. Losses within 1e-10 of the lowest tie,
 
 from __future__ import annotations
 
+import numpy as np
+
 TOLERANCE = 1e-10
 
 
@@ -47,3 +49,25 @@ def pam(D, k, w=None, medoids=None, max_iter=1000):
             return medoids, n_swaps
         medoids[best[0]] = best[1]
     return medoids, max_iter
+
+
+def pam_by_columns(D, k):
+    """PAM without weights on an array, a column of losses at a time: where plain loops would take minutes."""
+    medoids, nearest = [], np.full(len(D), np.inf)
+    while len(medoids) < k:
+        losses = np.minimum(D, nearest).sum(axis=1)
+        losses[medoids] = np.inf
+        medoids.append(_first(losses))
+        nearest = np.minimum(nearest, D[medoids[-1]])
+    while True:
+        others = [D[medoids[:j] + medoids[j + 1 :]].min(axis=0) if k > 1 else np.inf for j in range(k)]
+        losses = np.array([np.minimum(D, rest).sum(axis=1) for rest in others]).T  # ties: lowest row, then lowest slot
+        row, slot = divmod(_first(losses.ravel()), k)
+        now = D[medoids].min(axis=0).sum()
+        if not losses[row, slot] < now - TOLERANCE * abs(now):
+            return medoids
+        medoids[slot] = row
+
+
+def _first(losses):
+    return int(np.argmax(losses <= losses.min() + TOLERANCE * abs(losses.min())))

@@ -29,7 +29,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         Number of medoids, k.
     metric : str or callable, default="euclidean"
         "euclidean" ("l2"), "sqeuclidean", "cosine", "correlation", "manhattan" ("l1", "cityblock"), "chebyshev"
-        ("linf"), "minkowski", "canberra", "braycurtis", "hamming"; "precomputed" for a square matrix; or
+        ("linf"), "minkowski", "canberra", "braycurtis", "hamming"; names for sparse arrays, strings, sets, series,
+        mixed tables, trees and places, which `available_metrics` lists; "precomputed" for a square matrix; or
         ``f(a, b) -> float`` over rows of an array or over any objects, with a as the medoid. A Numba-jitted function
         runs at native speed. The dissimilarity may be asymmetric, negative, or break the triangle inequality.
     metric_params : dict, optional
@@ -58,7 +59,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         Called with each record of the trace; returning True stops the fit once it has k medoids.
     random_state : int, RandomState or None, default=None
     n_jobs : int, optional
-        Threads; None means all cores. The result does not depend on it.
+        Threads; None means all cores. The result does not depend on it. A slow Python callable is called in so many
+        processes where it is given, and in this process where it is None.
     verbose : int, default=0
         1 shows a bar on a terminal (with ``rich`` installed; else lines), and nothing elsewhere; 2 tells each step as
         a line, anywhere.
@@ -67,7 +69,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
     ----------
     medoid_indices_ : ndarray of shape (k,)
         Rows of X that are the medoids.
-    cluster_centers_ : ndarray of shape (k, p) or list
+    cluster_centers_ : ndarray or sparse array of shape (k, p), frame of k rows, or list
         The medoids themselves. Not set for a precomputed matrix, which has none.
     labels_ : ndarray of shape (n,)
     inertia_ : float
@@ -150,7 +152,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
 
         Parameters
         ----------
-        X : array-like of shape (n, p), square matrix, or sequence of n objects
+        X : array-like, sparse array or frame of shape (n, p), square matrix, or sequence of n objects
         y : ignored
         sample_weight : array-like of shape (n,), optional
             A point's weight multiplies its distance. A row of weight 0 is never a medoid and changes nothing.

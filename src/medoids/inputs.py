@@ -133,14 +133,14 @@ def _refuse_columns(X: Any, metric: Any) -> None:
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return
-    for name in frame.columns:
-        kind = frame[name].dtype
-        known = [value for value in frame[name].head(1000).to_list() if value is not None] if kind == nw.Object else []
+    for name, column in zip(frame.columns, frame.iter_columns(), strict=True):
+        kind = column.dtype
+        known = [value for value in column.head(1000).to_list() if value is not None] if kind == nw.Object else []
         text = next((value for value in known if isinstance(value, (str, bytes))), None)
         if kind.is_numeric() or kind in (nw.Boolean, nw.Unknown) or (kind == nw.Object and text is None):
             continue
         word = "text" if kind in (nw.String, nw.Object) else str(kind).lower().split("(")[0]
-        value = frame[name].head(1).to_list()
+        value = column.head(1).to_list()
         raise ValueError(
             f"could not convert string to float: column {name!r} of X holds {word} ({value[0]!r} in row 0), but "
             f"{_name(metric)} takes numbers; drop or encode it, or use metric='gower', which takes mixed tables"
@@ -253,7 +253,7 @@ def _text_column(X: Any) -> list[Any] | None:
     if isinstance(data, nw.DataFrame):
         if len(data.columns) != 1:
             return None
-        data = data[data.columns[0]]
+        data = next(data.iter_columns())
     if not isinstance(data, nw.Series) or data.dtype.is_numeric() or data.dtype == nw.Boolean:
         return None
     return list(data.to_list())

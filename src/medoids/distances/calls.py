@@ -52,9 +52,15 @@ class Pairs:
         """Bytes of a table."""
         return 9 * n * n
 
-    def read(self, i: Rows, j: Rows) -> tuple[Float64s, npt.NDArray[np.bool_]]:
+    def read(self, i: Rows, j: Rows) -> tuple[Float64s, Rows, Rows]:
+        """Return the values of a block, and the places (a, b) in it that are to be computed, each pair once."""
         at = np.ix_(i, j)
-        return self._values[at], self._known[at]
+        a, b = np.nonzero(~self._known[at])
+        left, right = i[a], j[b]
+        if self._symmetric:
+            left, right = np.minimum(left, right), np.maximum(left, right)
+        once = np.sort(np.unique(left * len(self._values) + right, return_index=True)[1])
+        return self._values[at], a[once], b[once]
 
     def write(self, i: Rows, j: Rows, values: Float64s) -> None:
         """Store values of pairs (i[p], j[p])."""
@@ -127,19 +133,17 @@ class Calls:
 
         ``naming`` says which rows a pair of positions is; ``numbers`` are the rows by which values are remembered.
         """
-        out = np.empty((len(i), len(j)))
-        missing = np.ones(out.shape, dtype=bool)
-        if numbers is not None and self.pairs is not None:
-            out, known = self.pairs.read(*numbers)
-            missing = ~known
-            if self.tally is not None:
-                hits = int(np.count_nonzero(known))
-                self.tally.add(computed=-hits, cached=hits)
-        a, b = np.nonzero(missing)
+        if numbers is None or self.pairs is None:
+            a, b = np.divmod(np.arange(len(i) * len(j)), max(1, len(j)))
+            return self._evaluate(function, lefts, i[a], rights, j[b], naming).reshape(len(i), len(j))
+        out, a, b = self.pairs.read(*numbers)
+        if self.tally is not None:
+            hits = out.size - len(a)
+            self.tally.add(computed=-hits, cached=hits)
         if len(a):
-            out[a, b] = values = self._evaluate(function, lefts, i[a], rights, j[b], naming)
-            if numbers is not None and self.pairs is not None:
-                self.pairs.write(numbers[0][a], numbers[1][b], values)
+            values = self._evaluate(function, lefts, i[a], rights, j[b], naming)
+            self.pairs.write(numbers[0][a], numbers[1][b], values)
+            out, _, _ = self.pairs.read(*numbers)
         return out
 
     def _evaluate(self, function: Function, lefts: Any, i: Rows, rights: Any, j: Rows, naming: Naming) -> Float64s:
@@ -188,7 +192,8 @@ class Calls:
         """Let workers evaluate some pairs."""
         if self._pool is None:
             backend, _ = joblib.parallel.get_active_backend(prefer="processes")
-            self._pool = ThreadPoolExecutor(jobs) if backend.uses_threads else ProcessPoolExecutor(jobs)
+            shared = getattr(backend, "supports_sharedmem", False)
+            self._pool = ThreadPoolExecutor(jobs) if shared else ProcessPoolExecutor(jobs)
         try:
             tasks = [self._pool.submit(_work, function, *_pack(lefts, i[cut], rights, j[cut])) for cut in cuts]
             answers = [task.result() for task in tasks]

@@ -127,8 +127,7 @@ def _columns(X: Any) -> dict[Any, Any]:
 
     frame = nw.from_native(X, eager_only=True)
     table: dict[Any, Any] = {}
-    for name in frame.columns:
-        column = frame[name]
+    for name, column in zip(frame.columns, frame.iter_columns(), strict=True):
         kind = column.dtype
         if isinstance(kind, (nw.Datetime, nw.Date)):
             column = column.dt.timestamp("us")

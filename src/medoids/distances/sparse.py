@@ -99,7 +99,7 @@ class Sparse(Dissimilarity):
 
 def _prepare(X: Any, metric: str) -> Any:
     """Return float64 rows whose columns are sorted and hold no zeros; of length 1 for cosine, of ones for jaccard."""
-    rows = csr_array(X, dtype=np.float64, copy=issparse(X) and X.dtype == np.float64)
+    rows = csr_array(X, copy=issparse(X)).astype(np.float64)  # of its own: what follows works in place
     rows.sum_duplicates()  # and sorts
     rows.eliminate_zeros()
     if metric == "jaccard":

@@ -1,0 +1,256 @@
+"""Slow functions: in other processes or threads, each pair once, with news, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+
+from medoids import KMedoids, k_medoids
+from medoids.algorithms import ALGORITHMS
+from medoids.distances import Calls, dissimilarity
+from medoids.progress import call_counter
+
+WORDS = [f"{'a' * (i % 5)}{'b' * (i % 7)}{'c' * (i % 3)}" for i in range(24)]
+LINUX = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are counted in /proc")
+
+
+def unlike(a: str, b: str) -> int:
+    return sum(abs(a.count(letter) - b.count(letter)) for letter in "abc")
+
+
+EXPECTED = np.array([[unlike(a, b) for b in WORDS] for a in WORDS])
+
+
+def workers() -> list[str]:
+    """Commands of the child processes; joblib's tracker of resources, one for each program, does not count."""
+    children = " ".join(path.read_text() for path in Path("/proc/self/task").glob("*/children")).split()
+    commands = []
+    for child in children:
+        try:
+            commands.append(Path(f"/proc/{child}/cmdline").read_text())
+        except OSError:
+            continue  # it has ended
+    return [command for command in commands if command and "tracker" not in command]
+
+
+def slow(function: Callable[[Any, Any], Any], seconds: float = 0.005) -> Callable[[Any, Any], Any]:
+    def call(a: Any, b: Any) -> Any:
+        time.sleep(seconds)
+        return function(a, b)
+
+    return call
+
+
+@LINUX
+def test_processes_give_the_same_and_end_with_the_fit() -> None:
+    here = os.getpid()
+
+    def elsewhere(a: str, b: str) -> float:
+        time.sleep(0.005)
+        return unlike(a, b) + (0 if os.getpid() == here else 1000)
+
+    distance = dissimilarity(WORDS, elsewhere, calls=(calls := Calls(2)))
+    with calls:
+        block = distance.block(slice(None), slice(None))
+        assert workers()
+    assert not workers()
+    assert set((block - EXPECTED).ravel()) == {0, 1000}  # some calls were timed here, most were made elsewhere
+    assert (block != EXPECTED).mean() > 0.9
+    found = k_medoids(WORDS, 3, metric=slow(unlike), n_jobs=2)
+    expected = k_medoids(WORDS, 3, metric=unlike)
+    assert found.medoid_indices.tolist() == expected.medoid_indices.tolist()
+    assert found.inertia == expected.inertia
+    assert found.n_evaluations == expected.n_evaluations
+    assert not workers()
+
+
+def test_threads_where_joblib_is_told_so() -> None:
+    names = set()
+
+    def note(a: str, b: str) -> int:
+        names.add(threading.current_thread().name)
+        time.sleep(0.005)
+        return unlike(a, b)
+
+    with joblib.parallel_config(backend="threading"):
+        found = k_medoids(WORDS, 3, metric=note, n_jobs=2)
+    assert len(names) == 3  # two, and this one
+    assert found.inertia == k_medoids(WORDS, 3, metric=unlike).inertia
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1])
+def test_calls_stay_here_unless_several_are_asked_for(n_jobs: int | None) -> None:
+    seen = []
+    k_medoids(WORDS[:6], 2, metric=lambda a, b: seen.append(time.sleep(0.02)) or unlike(a, b), n_jobs=n_jobs)
+    assert len(seen) == 36
+
+
+def test_quick_calls_stay_here() -> None:
+    seen: list[int] = []
+    k_medoids(WORDS, 2, metric=lambda a, b: seen.append(1) or unlike(a, b), n_jobs=2)
+    assert len(seen) == len(WORDS) ** 2
+
+
+@LINUX
+def test_an_error_in_a_process_names_the_two_rows() -> None:
+    class Odd(Exception):
+        """One that does not survive pickling."""
+
+        def __init__(self, a: str, b: str) -> None:
+            super().__init__("odd pair")
+
+    def picky(a: str, b: str) -> int:
+        time.sleep(0.005)
+        if (a, b) == (WORDS[21], WORDS[7]):
+            raise Odd(a, b)
+        return unlike(a, b)
+
+    with pytest.raises(Odd, match="odd pair") as caught:
+        k_medoids(WORDS, 3, metric=picky, n_jobs=2)
+    assert caught.value.__notes__ == ["The metric was called with row 21 and row 7 of X."]
+    assert not workers()
+
+
+def test_a_wrong_value_from_a_process_names_the_two_rows() -> None:
+    def holey(a: str, b: str) -> Any:
+        time.sleep(0.005)
+        return None if (a, b) == (WORDS[21], WORDS[7]) else unlike(a, b)
+
+    with pytest.raises(TypeError, match=r"metric returned None for row 21 and row 7 of X"):
+        k_medoids(WORDS, 3, metric=holey, n_jobs=2)
+
+
+@LINUX
+def test_an_error_that_only_a_process_has_is_told() -> None:
+    here = os.getpid()
+
+    def local(a: str, b: str) -> int:
+        time.sleep(0.005)
+        if os.getpid() != here:
+            raise LookupError("not in this process")
+        return unlike(a, b)
+
+    with pytest.raises(
+        RuntimeError, match=r"failed in another process for row \d+ and row \d+ of X.*n_jobs=1"
+    ) as caught:
+        k_medoids(WORDS, 3, metric=local, n_jobs=2)
+    assert "LookupError: not in this process" in str(caught.value)
+    assert not workers()
+
+
+@LINUX
+def test_a_process_that_dies() -> None:
+    here = os.getpid()
+
+    def deadly(a: str, b: str) -> int:
+        time.sleep(0.005)
+        if os.getpid() != here:
+            os._exit(1)
+        return unlike(a, b)
+
+    with pytest.raises(Exception) as caught:
+        k_medoids(WORDS, 3, metric=deadly, n_jobs=2)
+    assert any("n_jobs=1 keeps its calls in this one" in note for note in caught.value.__notes__)
+    assert not workers()
+
+
+def test_predict_in_processes() -> None:
+    here = os.getpid()
+
+    def elsewhere(a: str, b: str) -> float:
+        time.sleep(0.005)
+        return unlike(a, b) + (0 if os.getpid() == here else 0.25)
+
+    model = KMedoids(2, metric=elsewhere, n_jobs=2).fit(WORDS[:3])
+    apart = model.transform(WORDS) - [[unlike(a, b) for a in model.cluster_centers_] for b in WORDS]
+    assert set(apart.ravel()) == {0, 0.25}
+
+
+@pytest.mark.parametrize("algorithm", ["auto", *sorted(ALGORITHMS)])
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("init", ["build", "random"])
+def test_no_pair_is_evaluated_twice(algorithm: str, symmetric: bool, init: str) -> None:
+    seen: Counter[tuple[int, int]] = Counter()
+
+    def count(a: int, b: int) -> int:
+        seen[(a, b)] += 1
+        return abs(a - b) ** 2
+
+    numbers = np.random.default_rng(0).permutation(60).tolist()
+    found = k_medoids(
+        numbers, 4, metric=count, metric_params={"symmetric": symmetric}, algorithm=algorithm, init=init, random_state=0
+    )
+    assert max(seen.values()) == 1
+    assert found.n_evaluations == seen.total()
+
+
+def test_what_was_remembered_is_forgotten_after_the_fit() -> None:
+    model = KMedoids(2, metric=unlike).fit(WORDS)
+    assert model._medoids._calls.pairs is None
+    assert k_medoids(WORDS, 2, metric=unlike, memory_limit=100).n_evaluations > 0  # no room for it: computed again
+
+
+# --- news and Ctrl-C -----------------------------------------------------------------------------------------------
+
+
+def test_a_long_fit_tells_how_many_calls_it_made(capsys: pytest.CaptureFixture[str]) -> None:
+    tell = call_counter(2, pause=0.01)
+    assert tell is not None
+    tell(10)
+    assert capsys.readouterr().err == ""
+    time.sleep(0.02)
+    tell(1500)
+    assert "1,510 calls of the metric" in capsys.readouterr().err
+    assert call_counter(0) is None
+
+
+SCRIPT = """
+import signal, time
+from medoids import k_medoids
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def metric(a, b):
+    time.sleep(0.01)
+    return abs(a - b)
+
+print("ready", flush=True)
+k_medoids(list(range(200)), 3, metric=metric, n_jobs=2)
+"""
+
+
+@LINUX
+def test_ctrl_c_ends_the_processes() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(SCRIPT)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(2.5)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=10)
+    finally:
+        process.kill()
+        process.communicate()
+    assert err.rstrip().endswith("KeyboardInterrupt")
+    deadline = time.perf_counter() + 5
+    while (
+        alive := [child for child in children if Path(f"/proc/{child}/cmdline").exists()]
+    ) and time.perf_counter() < deadline:
+        time.sleep(0.05)
+    assert not alive

@@ -1,0 +1,149 @@
+"""Dynamic time warping, beside its definition in plain loops and beside dtaidistance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import data
+import oracle
+from medoids import KMedoids, k_medoids
+from medoids.distances import dissimilarity
+from medoids.inputs import check_data
+
+WHOLE = slice(None)
+WINDOWS = [None, 0, 1, 2, 5, 100, 0.0, 0.1, 0.5, 1.0]
+
+
+def dtw(x: np.ndarray, y: np.ndarray, window: Any = None) -> float:
+    """By the definition: cell by cell, with the band around both diagonals."""
+    x, y = np.reshape(x, (len(x), -1)), np.reshape(y, (len(y), -1))
+    n, m = len(x), len(y)
+    share = isinstance(window, float)
+    r = n + m if window is None else int(window * max(n, m) + 1e-9) if share else window
+    cost = np.full((n + 1, m + 1), np.inf)
+    cost[0, 0] = 0
+    for i in range(n):
+        for j in range(m):
+            if i - j <= r + max(0, n - m) and j - i <= r + max(0, m - n):
+                cost[i + 1, j + 1] = ((x[i] - y[j]) ** 2).sum() + min(cost[i, j], cost[i, j + 1], cost[i + 1, j])
+    return float(np.sqrt(cost[n, m]))
+
+
+def block(series: Any, window: Any) -> np.ndarray:
+    return dissimilarity(check_data(series, "dtw"), "dtw", {"window": window}).block(WHOLE, WHOLE)
+
+
+def ragged(n: int = 40, channels: int | None = None) -> list[np.ndarray]:
+    random = np.random.default_rng(0)
+    shape = () if channels is None else (channels,)
+    return [random.normal(size=(1 + i % 9, *shape)) for i in random.permutation(n)]
+
+
+def test_by_hand() -> None:
+    # 0 1 2 and 0 0 1 2 2 warp onto each other; the last 3 then meets a 2; one sample meets all of 1 2 3.
+    assert block([[0, 1, 2], [0, 0, 1, 2, 2]], None)[0, 1] == 0
+    assert block([[0, 1, 3], [0, 1, 1, 2]], None)[0, 1] == 1
+    assert block([[2], [1, 2, 3]], None)[0, 1] == pytest.approx(np.sqrt(2))
+    # Without warping, euclidean: 0 1 2 against 1 2 2; with one step of it, 0 meets 1, and the rest fits.
+    assert block([[0, 1, 2], [1, 2, 2]], 0)[0, 1] == pytest.approx(np.sqrt(2))
+    assert block([[0, 1, 2], [1, 2, 2]], 1)[0, 1] == 1
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("channels", [None, 1, 3])
+def test_unequal_lengths_as_defined(window: Any, channels: int | None) -> None:
+    series = ragged(channels=channels)
+    expected = [[dtw(x, y, window) for y in series] for x in series]
+    np.testing.assert_allclose(block(series, window), expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("window", [None, 0, 3, 20])
+def test_equal_lengths_as_dtaidistance_has_them(window: int | None) -> None:
+    reference = pytest.importorskip("dtaidistance.dtw")
+    series = np.random.default_rng(1).normal(size=(35, 20)).cumsum(axis=1)
+    expected = [
+        [reference.distance(x, y, window=None if window is None else window + 1) for y in series] for x in series
+    ]
+    np.testing.assert_allclose(block(series, window), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("window", [None, 0, 2])
+def test_unequal_lengths_as_dtaidistance_has_them(window: int | None) -> None:
+    reference = pytest.importorskip("dtaidistance.dtw_ndim")
+    series = ragged(channels=2)
+    expected = [
+        [reference.distance(x, y, window=None if window is None else window + 1) for y in series] for x in series
+    ]
+    np.testing.assert_allclose(block(series, window), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_parts_and_new_series() -> None:
+    series, new = ragged(), ragged(7)
+    distance = dissimilarity(series, "dtw", {"window": 1})
+    whole = distance.block(WHOLE, WHOLE)
+    pick = np.array([30, 2, 2, 11])
+    np.testing.assert_array_equal(distance.block(pick, slice(5, 9)), whole[pick, 5:9])
+    np.testing.assert_array_equal(distance.take(pick).block(WHOLE, WHOLE), whole[np.ix_(pick, pick)])
+    expected = [[dtw(series[i], y, 1) for y in new] for i in pick]
+    np.testing.assert_allclose(distance.take(pick).cross(new), expected, rtol=1e-12)
+    assert (np.diag(whole) == 0).all()
+    np.testing.assert_array_equal(whole, whole.T)
+
+
+def test_no_window_at_all_is_euclidean() -> None:
+    series = np.random.default_rng(0).normal(size=(30, 12))
+    np.testing.assert_allclose(
+        block(series, 0), dissimilarity(series, "euclidean").block(WHOLE, WHOLE), rtol=1e-9, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("pack", [list, tuple, np.asarray, pd.DataFrame, lambda rows: [list(row) for row in rows]])
+def test_series_in_any_container(pack: Any) -> None:
+    rows = np.random.default_rng(0).normal(size=(25, 6))
+    expected = k_medoids(rows, 3, metric="dtw")
+    assert k_medoids(pack(rows), 3, metric="dtw").medoid_indices.tolist() == expected.medoid_indices.tolist()
+
+
+@pytest.mark.parametrize(
+    ("rows", "params", "message"),
+    [
+        ([[1, 2], [1, np.nan]], {}, r"NaN: row 1 of X, sample 1, is nan"),
+        ([[1, 2], []], {}, r"row 1 of X has shape \(0,\); a series is an array of shape \(length,\)"),
+        ([np.zeros((3, 2)), np.zeros((3, 1))], {}, r"row 1 of X has 1 channels, but row 0 has 2"),
+        ([[1, 2], ["x"]], {}, r"row 1 of X is no series of numbers: \['x'\]"),
+        (np.zeros((2, 2, 2, 2)), {}, r"\(n, length, channels\).*got shape \(2, 2, 2, 2\)"),
+        (np.zeros(4), {}, r"\(n, length, channels\).*got shape \(4,\)"),
+        ([[1, 2], [1]], {"window": -1}, r"window.*-1.*whole number of samples, a share"),
+        ([[1, 2], [1]], {"window": 1.5}, r"window.*1\.5.*whole number of samples, a share"),
+        ([[1, 2], [1]], {"window": "wide"}, r"window.*'wide'"),
+        ([[1, 2], [1]], {"radius": 1}, r"'radius' is unknown; metric='dtw' takes \['window'\]"),
+    ],
+)
+def test_bad_series(rows: Any, params: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        k_medoids(rows, 1, metric="dtw", metric_params=params)
+
+
+def test_new_series_with_other_channels() -> None:
+    model = KMedoids(1, metric="dtw").fit([np.zeros((3, 2)), np.ones((4, 2))])
+    with pytest.raises(ValueError, match=r"1 channels, but those of the fit had 2"):
+        model.predict([[1, 2, 3]])
+
+
+def test_pams_medoids_of_heartbeats() -> None:
+    rows = data.ecg5000()
+    rows = rows[np.random.RandomState(0).choice(len(rows), 900, replace=False)]
+    D = block(rows, 0.1)
+    pairs = np.random.RandomState(1).choice(len(rows), (40, 2))
+    np.testing.assert_allclose([D[i, s] for i, s in pairs], [dtw(rows[i], rows[s], 0.1) for i, s in pairs], rtol=1e-6)
+    expected = oracle.pam_by_columns(D, 5)
+    for algorithm in ("auto", "pairedpam"):
+        found = k_medoids(
+            rows, 5, metric="dtw", metric_params={"window": 0.1}, algorithm=algorithm, random_state=0, n_jobs=1
+        )
+        assert found.medoid_indices.tolist() == expected
+        assert found.n_evaluations < 0.8 * len(rows) ** 2
