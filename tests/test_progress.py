@@ -69,11 +69,18 @@ def _on_a_terminal(code: str) -> str:
 
 
 FIT = """
+import time
 import numpy as np
 from medoids import k_medoids
 seen = []
+
+def callback(step):
+    seen.append(step)
+    if step.phase == "swap" and len(seen) == 2:
+        time.sleep(1)  # long enough for a bar that is drawn ten times a second
+
 found = k_medoids(np.random.default_rng(0).normal(size=(400, 3)), 6, init="random", random_state=0, verbose=1,
-                  callback=seen.append)
+                  callback=callback)
 assert seen == found.trace and found.n_swaps > 1
 """
 
