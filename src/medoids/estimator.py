@@ -46,6 +46,9 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         looks at all pairs, takes "build" on a sample.
     n_init : int, default=1
         Starts, when ``init`` is random; the best is kept.
+    swap : {"best", "eager"}, default="best"
+        "best" is PAM's path. "eager" lets "pairedpam" start from a sample and make several swaps a search, each sure to
+        help: another local optimum, about as good, for less. Where "auto" takes a matrix, PAM's path is fast already.
     max_iter : int, default=300
         Most swaps. Reaching it warns.
     delta : float, optional
@@ -122,6 +125,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         algorithm: str = "auto",
         init: Any = "build",
         n_init: int = 1,
+        swap: str = "best",
         max_iter: int = 300,
         delta: float | None = None,
         cache_width: int = 1000,
@@ -137,6 +141,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         self.algorithm = algorithm
         self.init = init
         self.n_init = n_init
+        self.swap = swap
         self.max_iter = max_iter
         self.delta = delta
         self.cache_width = cache_width

@@ -31,6 +31,7 @@ from medoids.validation import (
     check_init,
     check_memory,
     check_n_clusters,
+    check_swap,
     check_weights,
     parse_bytes,
 )
@@ -52,6 +53,7 @@ class Settings:
     algorithm: str = "auto"
     init: Any = "build"
     n_init: int = 1
+    swap: str = "best"
     max_iter: int = 300
     delta: float | None = None
     cache_width: int = 1000
@@ -73,6 +75,7 @@ def k_medoids(
     algorithm: str = "auto",
     init: Any = "build",
     n_init: int = 1,
+    swap: str = "best",
     max_iter: int = 300,
     delta: float | None = None,
     cache_width: int = 1000,
@@ -93,7 +96,7 @@ def k_medoids(
         A point's weight multiplies its distance. A row of weight 0 is never a medoid and changes nothing.
     on_interrupt : {"raise", "return"}
         What Ctrl-C does: raise KeyboardInterrupt, or return the best medoids so far (raising before there are any).
-    metric, metric_params, algorithm, init, n_init, max_iter, delta, cache_width, memory_limit, callback, \
+    metric, metric_params, algorithm, init, n_init, swap, max_iter, delta, cache_width, memory_limit, callback, \
 random_state, n_jobs, verbose
         As in `KMedoids`.
 
@@ -119,6 +122,7 @@ random_state, n_jobs, verbose
         algorithm=algorithm,
         init=init,
         n_init=n_init,
+        swap=swap,
         max_iter=max_iter,
         delta=delta,
         cache_width=cache_width,
@@ -139,6 +143,7 @@ def fit(
     """Cluster data that `check_data` has passed; return also the distance among the medoids, for predict."""
     algorithm = check_algorithm(settings.algorithm)
     max_iter = check_count("max_iter", settings.max_iter, 0)
+    swap = check_swap(settings.swap, algorithm)
     n_init = check_count("n_init", settings.n_init, 1)
     check_callback(settings.callback)
     verbose = check_count("verbose", int(settings.verbose) if settings.verbose is True else settings.verbose, 0)
@@ -165,6 +170,7 @@ def fit(
             memory_limit=memory_limit,
             delta=delta,
             cache_width=cache_width,
+            swap=swap,
             callback=settings.callback,
         )
         algorithm, reason = _choose(algorithm, problem)

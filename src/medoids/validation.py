@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_array
 
-from medoids.algorithms import ALGORITHMS
+from medoids.algorithms import ALGORITHMS, EAGER
 from medoids.initialization import INITS
 from medoids.inputs import check_data
 
@@ -28,6 +28,7 @@ __all__ = [
     "check_init",
     "check_memory",
     "check_n_clusters",
+    "check_swap",
     "check_weights",
     "format_bytes",
     "parse_bytes",
@@ -78,6 +79,13 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
 
 def check_algorithm(algorithm: Any) -> str:
     return check_choice("algorithm", algorithm, ["auto", *ALGORITHMS])
+
+
+def check_swap(swap: Any, algorithm: str) -> str:
+    check_choice("swap", swap, ["best", "eager"])
+    if swap == "eager" and algorithm not in EAGER:
+        raise ValueError(f"swap='eager' is for algorithm={' or '.join(map(repr, EAGER))}, not {algorithm!r}")
+    return str(swap)
 
 
 def check_count(name: str, value: Any, least: int) -> int:

@@ -19,7 +19,7 @@ from medoids.algorithms.pairedpam import pairedpam
 from medoids.algorithms.pam import pam
 from medoids.algorithms.problem import Problem, Solution
 
-__all__ = ["ALGORITHMS", "NEEDS_MATRIX", "Problem", "Solution"]
+__all__ = ["ALGORITHMS", "EAGER", "NEEDS_MATRIX", "Problem", "Solution"]
 
 ALGORITHMS: dict[str, Callable[[Problem], Solution]] = {
     "pairedpam": pairedpam,
@@ -35,4 +35,6 @@ ALGORITHMS: dict[str, Callable[[Problem], Solution]] = {
     "clara": clara,
     "clarans": clarans,
 }
+# Those that take swap="eager".
+EAGER = ("auto", "pairedpam")
 NEEDS_MATRIX = frozenset({"pam", "fastpam1", "fastpam", "fasterpam", "alternate"})

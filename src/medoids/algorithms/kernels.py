@@ -21,6 +21,7 @@ __all__ = [
     "add_base",
     "add_both",
     "add_swaps",
+    "copy_lanes",
     "lowest_face",
     "meet_faces",
     "pair_additions",
@@ -28,6 +29,7 @@ __all__ = [
     "screen_faces",
     "store_lanes",
     "sum_losses",
+    "surest_arms",
 ]
 
 # References in a run that is summed before it is added.
@@ -87,6 +89,25 @@ def store_lanes(block, values):  # type: ignore[no-untyped-def]
         for s in range(block.shape[0]):
             for lane in range(count):
                 values[g, s, lane] = block[s, g * lanes + lane]
+
+
+@kernel()
+def copy_lanes(values, groups, at, start, stop, out):  # type: ignore[no-untyped-def]
+    """Put the lanes that are asked for next to each other, in the order of their numbers."""
+    width, lanes = values.shape[1:]
+    flat = out.reshape(-1)
+    source, target = np.empty(lanes, np.intp), np.empty(lanes, np.intp)
+    for g in range(start, stop):
+        block = values[groups[g]].reshape(-1)
+        count = 0
+        for lane in range(lanes):
+            i = at[g, lane]
+            if i >= 0:
+                source[count], target[count] = lane, i // lanes * width * lanes + i % lanes
+                count += 1
+        for s in range(0, width * lanes, lanes):  # lanes inside: both sides stay in a cache line
+            for e in range(count):
+                flat[target[e] + s] = block[source[e] + s]
 
 
 @kernel()
@@ -231,6 +252,21 @@ def lowest_face(S, T, start, stop, best, face):  # type: ignore[no-untyped-def]
             if total < best[i]:
                 best[i] = total
                 face[i] = j
+
+
+@kernel()
+def surest_arms(S, Q, T, R, t, width, floor, allowed, start, stop, most, arm):  # type: ignore[no-untyped-def]
+    """Find the arm for each slot whose change is lowest at the upper end of its interval, and that end."""
+    for i in range(start, stop):
+        if not allowed[i]:
+            continue
+        for j in range(T.shape[1]):
+            mean = (S[i] + T[i, j]) / t
+            if mean < most[j]:
+                reach = max((max(0.0, (Q[i] + R[i, j]) / t - mean * mean)) ** 0.5, floor[i])
+                if mean + width * reach < most[j]:
+                    most[j] = mean + width * reach
+                    arm[j] = i
 
 
 @kernel()

@@ -18,25 +18,26 @@ import numpy.typing as npt
 from medoids.distances import Dissimilarity, Floats, Tally
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["LANES", "Level", "Levels", "Piece", "rounds"]
+__all__ = ["LANES", "Level", "Levels", "Piece", "piece_of", "rounds"]
 
 Rows = npt.NDArray[np.intp]
 # Arms of a group: a cache line of float32.
 LANES = 16
-# Arms of a tile, and nanoseconds of work in one.
-_TILE = 1024
+# Arms and references of a tile, which stays in a core's cache, and nanoseconds of work in one.
+_ARMS, _REFERENCES = 512, 512
+_MOST = 2048  # references, where arms are few
 _WAIT = 1.5e8
 
 
 def rounds(n: int, first: int) -> list[slice]:
-    """Cut ``range(n)`` into levels: a first one, growth by a quarter up to four times it, then by doubling.
+    """Cut ``range(n)`` into levels: a first one, growth by a quarter up to four times it, then by half.
 
     >>> rounds(6000, 512)[:4]
     [slice(0, 512, None), slice(512, 640, None), slice(640, 800, None), slice(800, 1000, None)]
     """
     ends = [min(first, n)]
     while ends[-1] < n:
-        ends.append(min(n, ends[-1] * 5 // 4 if ends[-1] < 4 * first else 2 * ends[-1]))
+        ends.append(min(n, ends[-1] * 5 // 4 if ends[-1] < 4 * first else ends[-1] * 3 // 2))
     # A last level of a few references is not worth a round of its own.
     if len(ends) > 1 and n - ends[-2] < ends[-2] // 4:
         del ends[-2]
@@ -91,6 +92,7 @@ class Levels:
             for span in spans
         ]
         distance.prepare(threads)
+        self._spare = [np.empty(0, distance.dtype), np.empty(0, distance.dtype)]
 
     def __getitem__(self, l: int) -> Level:
         return self.levels[l]
@@ -117,21 +119,24 @@ class Levels:
         from medoids.algorithms.kernels import store_lanes
 
         width = references.stop - references.start
-        cost = self._distance.cost * width
-        # A tile stays in a core's cache, and Ctrl-C need not wait for it.
-        groups = int(max(1, min(_TILE, (1 << 18) // width, _WAIT / cost) // LANES))
+        tall = min(_MOST, max(_REFERENCES, _ARMS * _REFERENCES // (LANES * len(values))))
+        # Ctrl-C need not wait for a tile.
+        groups = int(max(1, min(_ARMS, _WAIT / (self._distance.cost * min(tall, width))) // LANES))
         in_order = arms[-1] - arms[0] == len(arms) - 1  # then a slice will do, and no row is copied
 
-        def work(lot: slice) -> None:
+        def work(tile: tuple[slice, slice]) -> None:
+            lot, run = tile
             part = slice(lot.start * LANES, min(lot.stop * LANES, len(arms)))
             rows = slice(int(arms[part.start]), int(arms[part.stop - 1]) + 1) if in_order else arms[part]
+            some = slice(references.start + run.start, references.start + run.stop)
             if self._distance.symmetric:
-                block = self._distance.block(references, rows)
+                block = self._distance.block(some, rows)
             else:
-                block = self._distance.block(rows, references).T
-            store_lanes(block, values[lot])
+                block = self._distance.block(rows, some).T
+            store_lanes(block, values[lot, run])
 
-        self._threads.map(work, spans(len(values), groups), threaded=self._distance.threaded)
+        tiles = [(lot, run) for lot in spans(len(values), groups) for run in spans(width, tall)]
+        self._threads.map(work, tiles, threaded=self._distance.threaded)
 
     def _reserve(self, level: Level, more: int) -> int:
         """Make room for more arms; return for how many there is room."""
@@ -157,7 +162,7 @@ class Levels:
         place = level.place[arms]
         stored = np.flatnonzero(place >= 0)
         if len(stored):
-            yield _piece(level.values, place[stored], stored)
+            yield piece_of(level.values, place[stored], stored)
         forgotten = np.flatnonzero(place < 0)
         width = level.span.stop - level.span.start
         for lot in spans(len(forgotten), max(LANES, (1 << 22) // width)):
@@ -165,7 +170,17 @@ class Levels:
             values = np.empty((-(-len(some) // LANES), width, LANES), dtype=self._distance.dtype)
             self._compute(values, arms[some], level.span)
             self._tally.add(computed=len(some) * width)
-            yield _piece(values, np.arange(len(some)), some)
+            yield piece_of(values, np.arange(len(some)), some)
+
+    def spare(self, size: int) -> Floats:
+        """Return a buffer that stays as it is until the next but one is asked for.
+
+        A new array of megabytes costs the system more (it hands out pages of zeros) than it takes to fill it.
+        """
+        self._spare.reverse()
+        if len(self._spare[0]) < size:
+            self._spare[0] = np.empty(size, self._distance.dtype)
+        return self._spare[0][:size]
 
     def row(self, l: int, arm: int) -> npt.NDArray[np.float64]:
         """Distances from one arm to the references of a level."""
@@ -175,7 +190,7 @@ class Levels:
         return row
 
 
-def _piece(values: Floats, place: Rows, numbers: Rows) -> Piece:
+def piece_of(values: Floats, place: Rows, numbers: Rows) -> Piece:
     """Return the groups in which some arms are placed; ``numbers`` are theirs among those asked for."""
     group = place // LANES
     used = np.zeros(len(values), dtype=bool)

@@ -15,18 +15,23 @@ leader is met in pairs only by the arms that this leaves.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.levels import LANES, Levels, Piece
+from medoids.algorithms.levels import LANES, Levels, Piece, piece_of
 from medoids.assignment import Assignment
 from medoids.bandit import Paired
 from medoids.distances import Floats
 from medoids.engine.threads import Threads, spans
 
 __all__ = ["Moments", "PairedArms", "State"]
+
+# Distances of the arms that are left are copied together when these are so few of those around, up to so many bytes.
+_SPARSE, _COPIES = 3, 1 << 26
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -53,6 +58,11 @@ class State:
             len(assignment.medoids),
             swaps,
         )
+
+    @classmethod
+    def of_sample(cls, sample: Assignment, *, swaps: bool) -> State:
+        """Return the state of the first references alone."""
+        return cls.of(sample, np.arange(len(sample.weights)), swaps=swaps)
 
     def at(self, references: Rows, dtype: npt.DTypeLike) -> tuple[Rows, Floats, Floats, Floats]:
         """Return slot, d1, d2 and w of some references, in the precision of a level."""
@@ -101,13 +111,18 @@ class Moments:
         return part
 
     def add(
-        self, piece: Piece, state: State, references: Rows, start: int, threads: Threads, *, sign: float = 1.0
+        self, piece: Piece, state: State, references: Rows, start: int, threads: Threads, *, old: State | None = None
     ) -> None:
-        """Add (or take out) references, numbered by the permutation, of the level that begins at ``start``."""
+        """Add references, by their numbers, of the level that begins at ``start``; take out their old state."""
         from medoids.algorithms.kernels import add_additions, add_swaps
 
         slot, d1, d2, w = state.at(references, piece.values.dtype)
-        columns, w2, w = references - start, sign * w**2, sign * w
+        columns, w2 = references - start, w**2
+        if old is not None:
+            # Side by side, so that a distance that was read serves both.
+            before = old.at(references, piece.values.dtype)
+            columns, w2 = np.repeat(columns, 2), _interleave(-w2, w2)
+            slot, d1, d2, w = (_interleave(x, y) for x, y in zip((*before[:3], -w), (slot, d1, d2, w), strict=True))
         where = piece.values, piece.groups, piece.at, columns
 
         def work(groups: slice) -> None:
@@ -120,6 +135,10 @@ class Moments:
         threads.map(work, spans(len(piece.groups), _groups(len(references))))
 
 
+def _interleave(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.stack([x, y], axis=1).ravel()
+
+
 def _groups(references: int) -> int:
     """Groups of arms in a chunk: some milliseconds of work."""
     return max(1, (1 << 21) // (LANES * max(1, references)))
@@ -128,6 +147,12 @@ def _groups(references: int) -> int:
 def _tile(faces: int) -> int:
     """Arms of a chunk that looks at each face once: some milliseconds of work."""
     return max(16, (1 << 21) // max(1, faces))
+
+
+def _contains(rows: Rows, row: int) -> bool:
+    """Tell whether a row is among sorted ones."""
+    at = int(np.searchsorted(rows, row))
+    return at < len(rows) and int(rows[at]) == row
 
 
 class PairedArms:
@@ -159,12 +184,17 @@ class PairedArms:
         self._allowed = allowed
         self._l = 0
         self.t = levels[0].span.stop
-        self._leader: tuple[int, int] | None = None
+        self._pivot: tuple[int, int] | None = None  # the arm and face that V and U are against
         self._met = 0  # levels in V and U
         self._V, self._U = np.zeros(0), np.zeros((0, 0))
+        self._copied, self._copies = self.left, []  # arms and, for the first levels, their distances
 
     def drop(self, bounds: Paired) -> None:
-        """Forget the arms that the bounds rule out: first by their own spreads, then by pairs with the leader."""
+        """Forget the arms that the bounds rule out: first by their own spreads, then by pairs with the leader.
+
+        Being surely worse than any one arm is enough to fall, so when the lead changes, the arms first meet the leader
+        of before, for which only the last level is new, and only those that this leaves meet the new one on all levels.
+        """
         width = bounds.width(self.t)
         best, face = self._best_faces()
         if self._l == 0:
@@ -179,12 +209,42 @@ class PairedArms:
         if self._l == 0:
             keep &= self._allowed
         if none:
-            self._restrict(np.flatnonzero(keep), leader=None)
+            self._restrict(np.flatnonzero(keep))
             return
         keep[at] = True
         leader = (int(self.left[at]), slot)
-        self._restrict(np.flatnonzero(keep), leader=leader)
-        self._restrict(np.flatnonzero(self._meet(lead, leader, width)), leader=leader)
+        self._restrict(np.flatnonzero(keep))
+        if self._pivot is not None and self._pivot != leader:
+            keep = self._meet(self._pivot, width)
+            keep[np.searchsorted(self.left, leader[0])] = True
+            self._restrict(np.flatnonzero(keep))
+        self._restrict(np.flatnonzero(self._meet(leader, width)))
+
+    def improving(self, bounds: Paired) -> list[tuple[int, int]]:
+        """Return arms that are sure to lower the loss in the place of some medoid, and its slot; the surest first.
+
+        For each slot the one whose mean change stays lowest in the worst case; an arm serves one slot.
+        """
+        from medoids.algorithms.kernels import surest_arms
+
+        m, width, floor = self.moments, bounds.width(self.t), self._floor()
+        chunks = spans(len(self.left), _tile(self.state.k))
+        most = np.full((len(chunks), self.state.k), np.inf)
+        arm = np.zeros((len(chunks), self.state.k), dtype=np.intp)
+        allowed = self._allowed[self.left]
+
+        def work(number: int) -> None:
+            c = chunks[number]
+            surest_arms(m.S, m.Q, m.T, m.R, self.t, width, floor, allowed, c.start, c.stop, most[number], arm[number])
+
+        self._threads.map(work, range(len(chunks)))
+        slack = self._noise * self.state.scale()
+        found: dict[int, int] = {}
+        for slot in np.argsort(most.min(axis=0), kind="stable").tolist():
+            chunk = int(np.argmin(most[:, slot]))
+            if most[chunk, slot] < -slack:
+                found.setdefault(int(self.left[arm[chunk, slot]]), slot)
+        return list(found.items())
 
     def _best_faces(self) -> tuple[Float64s, Rows]:
         """Return the lowest mean of each arm, and its face."""
@@ -235,10 +295,12 @@ class PairedArms:
         self._threads.map(work, spans(count, _tile(self.state.k)))
         return keep
 
-    def _meet(self, lead: float, leader: tuple[int, int], width: float) -> npt.NDArray[np.bool_]:
-        """Compare the arms that are left with the leader, in pairs."""
-        self._add_pairs(leader)
+    def _meet(self, pivot: tuple[int, int], width: float) -> npt.NDArray[np.bool_]:
+        """Compare the arms that are left with one face of one of them, in pairs."""
+        self._add_pairs(pivot)
         moments, t, floor = self.moments, self.t, self._floor()
+        at = int(np.searchsorted(self.left, pivot[0]))
+        lead = float(moments.S[at] + (moments.T[at, pivot[1]] if self.state.swaps else 0.0)) / t
         if not self.state.swaps:
             difference = moments.S / t - lead
             spread = np.sqrt(np.maximum(self._V / t - difference**2, 0))
@@ -256,18 +318,50 @@ class PairedArms:
         self._threads.map(work, spans(len(keep), _tile(self.state.k)))
         return keep
 
-    def _add_pairs(self, leader: tuple[int, int]) -> None:
-        """Bring V and U to the arms, the leader and the levels of now; levels met with this leader before stay."""
+    def _add_pairs(self, pivot: tuple[int, int]) -> None:
+        """Bring V and U to the arms, the pivot and the levels of now; levels met with this pivot before stay."""
         state, count = self.state, len(self.left)
-        start = self._met if self._leader == leader else 0
+        start = self._met if self._pivot == pivot else 0
         if start == 0:
+            self._copy()
             self._V, self._U = np.zeros(count), np.zeros((count, state.k if state.swaps else 0))
         for l in range(start, self._l + 1):
             span = self._levels[l].span
-            lead = state.changes(self._levels.row(l, leader[0]), span, leader[1])
-            for piece in self._levels.pieces(l, self.left):
+            lead = state.changes(self._levels.row(l, pivot[0]), span, pivot[1])
+            for piece in self._pieces(l):
                 self._add_piece(piece, span, lead)
-        self._leader, self._met = leader, self._l + 1
+        self._pivot, self._met = pivot, self._l + 1
+
+    def _pieces(self, l: int) -> Iterable[Piece]:
+        if l < len(self._copies):
+            return [piece_of(self._copies[l], np.searchsorted(self._copied, self.left), np.arange(len(self.left)))]
+        return self._levels.pieces(l, self.left)
+
+    def _copy(self) -> None:
+        """Copy the distances of the arms that are left next to each other, once they are few among their neighbours.
+
+        A change of the leader means another pass over all levels so far, and it reads whole groups of lanes. On MNIST
+        three of four lanes were not in question any more.
+        """
+        from medoids.algorithms.kernels import copy_lanes
+
+        count, dtype = len(self.left), self._levels[0].values.dtype
+        if self._l == 0 or _SPARSE * count > len(self._copied) or count * self.t * dtype.itemsize > _COPIES:
+            return
+        copies = []
+        rows = -(-count // LANES) * LANES
+        buffer = self._levels.spare(rows * self.t)
+        for l in range(self._l + 1):
+            span = self._levels[l].span
+            values = buffer[rows * span.start : rows * span.stop].reshape(-1, span.stop - span.start, LANES)
+            for piece in self._pieces(l):
+                where = piece.values, piece.groups, piece.at
+                self._threads.map(
+                    lambda groups, where=where, values=values: copy_lanes(*where, groups.start, groups.stop, values),
+                    spans(len(piece.groups), _groups(values.shape[1])),
+                )
+            copies.append(values)
+        self._copied, self._copies = self.left, copies
 
     def _add_piece(self, piece: Piece, span: slice, lead: Float64s) -> None:
         from medoids.algorithms.kernels import pair_additions, pair_swaps
@@ -285,13 +379,18 @@ class PairedArms:
 
         self._threads.map(work, spans(len(piece.groups), _groups(len(d1))))
 
-    def _restrict(self, at: Rows, leader: tuple[int, int] | None) -> None:
+    def _restrict(self, at: Rows) -> None:
         self.left = self.left[at]
         self.moments = self.moments.take(at)  # a copy: what is carried stays as it is
-        if self._leader is not None and self._leader == leader:
+        if self._pivot is not None:
             self._V, self._U = self._V[at], self._U[at]
-        else:
-            self._leader = None
+            if not _contains(self.left, self._pivot[0]):
+                self._pivot = None
+
+    @property
+    def ahead(self) -> bool:
+        """Whether there are references to look at."""
+        return self._l + 1 < len(self._levels)
 
     def look(self) -> None:
         """Look at the next level with the arms that are left."""

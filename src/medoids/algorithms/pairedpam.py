@@ -9,6 +9,8 @@ whose distances are kept for the arms that reached them (``levels.py``); and sum
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -29,10 +31,10 @@ Rows = npt.NDArray[np.intp]
 # w = 3.5; docs/algorithm.md has the measurements behind it.
 DELTA = 5e-6
 # A search ends with so few arms; these are compared on all references.
-_FEW = 8
+_FEW = 2
 # References of level 0: for distances that cost less than a microsecond, and for others.
 _FIRST_CHEAP, _FIRST_DEAR = 512, 128
-_DEAR = 1_000.0
+DEAR = 1_000.0
 # Points of a chunk when few arms meet all references.
 _POINTS = 2048
 
@@ -45,16 +47,19 @@ class PairedPAM:
         candidates = problem.candidates  # a reference of weight 0 says nothing
         self.order = problem.random.permutation(candidates)
         n = len(candidates)
-        first = _FIRST_CHEAP if problem.distance.cost < _DEAR else _FIRST_DEAR
         self._distance = distance = problem.distance.inner.reordered(self.order)
         tally = problem.distance.tally
-        self.levels = Levels(distance, rounds(n, first), problem.memory_limit, problem.threads, tally)
+        self.levels = Levels(distance, rounds(n, self._first()), problem.memory_limit, problem.threads, tally)
         self.bounds = Paired(DELTA if problem.delta is None else problem.delta, n)
         self.everyone = np.arange(n)
         self.place = np.full(problem.n, -1, dtype=np.intp)
         self.place[self.order] = self.everyone
         self._carried: Moments | None = None
         self._seen: State | None = None
+
+    def _first(self) -> int:
+        """Return how many references every arm meets."""
+        return _FIRST_CHEAP if self.problem.distance.cost < DEAR else _FIRST_DEAR
 
     def run(self) -> Solution:
         problem = self.problem
@@ -84,6 +89,11 @@ class PairedPAM:
         problem = self.problem
         with problem.distance.tally.phase("swap"):
             arms = self._search(assignment, swaps=True)
+        return self._swap_best(assignment, arms)
+
+    def _swap_best(self, assignment: Assignment, arms: PairedArms) -> bool:
+        """Make the best swap of the arms that are left, if it helps."""
+        problem = self.problem
 
         def losses(rows: Float64s) -> Float64s:
             return np.array([assignment.swap_losses(row) for row in rows]).T
@@ -97,21 +107,21 @@ class PairedPAM:
         problem.record("swap", assignment, i, out, references=arms.t, candidates=len(arms.left))
         return True
 
-    def _search(self, assignment: Assignment, *, swaps: bool) -> PairedArms:
-        """Drop arms round by round, until few are left or all references have been seen."""
+    def _search(
+        self, assignment: Assignment, *, swaps: bool, enough: Callable[[PairedArms], bool] = lambda _: False
+    ) -> PairedArms:
+        """Drop arms round by round, until few are left, all references have been seen, or the caller has enough."""
         state = State.of(assignment, self.order, swaps=swaps)
         carried = self._carry(state)
         allowed = np.ones(len(self.order), dtype=bool)
         allowed[self.place[assignment.medoids]] = False
         noise = TOLERANCE if self.problem.distance.exact else MARGIN
         arms = PairedArms(self.levels, state, carried, allowed, self.problem.threads, noise)
-        for _ in range(len(self.levels) - 1):
+        while not enough(arms):
             arms.drop(self.bounds)
-            if len(arms.left) <= _FEW:
+            if len(arms.left) <= _FEW or not arms.ahead:
                 break
             arms.look()
-        else:
-            arms.drop(self.bounds)
         return arms
 
     def _carry(self, state: State) -> Moments:
@@ -134,9 +144,7 @@ class PairedPAM:
             self._carried = Moments(len(self.order), state.k if state.swaps else 0)
             changed = numbers
         for piece in self.levels.pieces(0, self.everyone):
-            if not stale and old is not None:
-                self._carried.add(piece, old, changed, 0, threads, sign=-1.0)
-            self._carried.add(piece, state, changed, 0, threads)
+            self._carried.add(piece, state, changed, 0, threads, old=None if stale else old)
         problem.check_squares(self._carried.Q)
         self._seen = state
         return self._carried
@@ -151,13 +159,10 @@ class PairedPAM:
             return None
         rows = np.sort(self.order[arms.left])
         with problem.distance.tally.phase("exact"):
-            if problem.distance.exact:
-                block = np.array([self._stored_row(i) for i in rows.tolist()])
-            else:
-                if len(rows) > 1:
-                    estimates = self._estimate(rows, arms.state)
-                    rows = rows[estimates <= estimates.min() + MARGIN * abs(estimates.min())]
-                block = problem.exact_rows(rows)
+            if len(rows) > 1 and not problem.distance.exact:
+                estimates = self._estimate(rows, arms.state)
+                rows = rows[estimates <= estimates.min() + MARGIN * abs(estimates.min())]
+            block = self._exact_rows(rows)
         table = losses(block)
         slot, at = lowest(table)
         return slot, int(rows[at]), block[at], float(table[slot, at])
@@ -181,6 +186,12 @@ class PairedPAM:
         estimates: Float64s = sums.sum(axis=0).min(axis=1)
         return estimates
 
+    def _exact_rows(self, rows: Rows) -> Float64s:
+        """Exact distances from some rows to all points."""
+        if self.problem.distance.exact:
+            return np.array([self._stored_row(i) for i in rows.tolist()])
+        return self.problem.exact_rows(rows)
+
     def _stored_row(self, i: int) -> Float64s:
         """Exact distances from row i to all points, of which those that the levels hold are not computed again."""
         problem, arm = self.problem, int(self.place[i])
@@ -196,4 +207,8 @@ class PairedPAM:
 
 def pairedpam(problem: Problem) -> Solution:
     """PAM's medoids with high probability, from a fraction of the distances."""
+    if problem.swap == "eager":
+        from medoids.algorithms.eager import EagerPAM
+
+        return EagerPAM(problem).run()
     return PairedPAM(problem).run()

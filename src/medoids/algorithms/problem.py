@@ -45,6 +45,7 @@ class Problem:
         Sets the width of a search's bounds; None takes the algorithm's own.
     cache_width : int
         Distances a point that BanditPAM's cache may hold.
+    swap : {"best", "eager"}
     callback : callable or None
         Called with each trace record; returning True stops after the start is complete.
     """
@@ -59,6 +60,7 @@ class Problem:
     memory_limit: int
     delta: float | None = None
     cache_width: int = 1000
+    swap: str = "best"
     callback: Callable[[TraceRecord], object] | None = None
     started: float = field(default_factory=perf_counter)
     trace: list[TraceRecord] = field(default_factory=list)

@@ -154,6 +154,14 @@ def _power(square, power):  # type: ignore[no-untyped-def]
     return 0.5 * square if power == 0 else square
 
 
+@inline
+def _square_of(distance, power):  # type: ignore[no-untyped-def]
+    """Undo `_power`."""
+    if power == 1:
+        return distance * distance
+    return 2 * distance if power == 0 else distance
+
+
 @kernel()
 def prepare_rows(X, rows, centre, shift, scale, out):  # type: ignore[no-untyped-def]
     """Out = (x - centre - shift) * scale, row by row: one pass over X, where NumPy takes four."""
@@ -167,15 +175,21 @@ def prepare_rows(X, rows, centre, shift, scale, out):  # type: ignore[no-untyped
 def finish_products(out, square_rows, square_columns, X, rows, columns, shift, scale, near, power):  # type: ignore[no-untyped-def]
     """Turn inner products into distances in place, as ``inner_product.py`` explains; near pairs are summed directly."""
     for a in range(out.shape[0]):
-        i = rows[a]
-        for b in range(out.shape[1]):
-            size = square_rows[a] + square_columns[b]
-            d = size - 2.0 * out[a, b]
-            if i == columns[b]:
-                d = 0.0
-            elif d < near * size:
-                d = _square(X, i, columns[b], shift, scale)
-            out[a, b] = _power(d, power)
+        i, row, left = rows[a], out[a], square_rows[a]
+        close = 0
+        for b in range(len(row)):
+            size = left + square_columns[b]
+            d = max(0.0, size - 2.0 * row[b])
+            close += d <= 1.01 * near * size
+            row[b] = _power(d, power)
+        # Apart, so that the loop above has no branch and is vectorised: four times faster. A row of length 0 has the
+        # angle 1 to itself by the formula.
+        if close > 0 or scale[i] == 0:
+            for b in range(len(row)):
+                if i == columns[b]:
+                    row[b] = 0
+                elif _square_of(row[b], power) <= near * (left + square_columns[b]):
+                    row[b] = _power(_square(X, i, columns[b], shift, scale), power)
 
 
 @kernel(fast_sums=True)

@@ -1,0 +1,111 @@
+"""PairedPAM with eager swaps: other local optima than PAM's, about as good, for less.
+
+What costs most on PAM's path is certainty about *which* step is best, of the last steps of BUILD above all, where
+thousands of candidates are nearly as good. Eager swaps ask only for steps that surely help:
+
+1. BUILD and then the best swaps until none helps, on the references of level 0 alone: all points are candidates, and
+   the loss is estimated from the sample. No distances but level 0's are needed. It is larger here than on PAM's path.
+2. Searches over all candidates as on PAM's path, but each ends as soon as some swaps are sure to lower the loss: for
+   each slot at most one. They are made in turn, the surest first, where the exact loss falls, after those before it.
+
+The end is the same as on PAM's path: a search over all candidates, at the same delta, that finds no swap that helps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from medoids.algorithms.kernels import lowest_face
+from medoids.algorithms.paired import PairedArms, State
+from medoids.algorithms.pairedpam import DEAR, PairedPAM
+from medoids.algorithms.problem import Solution
+from medoids.assignment import TOLERANCE, Assignment
+from medoids.initialization import initialize
+
+__all__ = ["EagerPAM"]
+
+# References of level 0, for cheap and for dear distances, and at least so many for each medoid.
+_CHEAP, _DEAR, _EACH = 1024, 256, 8
+
+
+class EagerPAM(PairedPAM):
+    """One fit."""
+
+    def _first(self) -> int:
+        problem = self.problem
+        return max(_CHEAP if problem.distance.cost < DEAR else _DEAR, _EACH * problem.k)
+
+    def run(self) -> Solution:
+        problem = self.problem
+        build = isinstance(problem.init, str) and problem.init == "build"
+        assignment = self._start() if build else initialize(problem)
+        n_swaps = 0
+        while n_swaps < problem.max_iter and not problem.stopped:
+            made = self._swap_some(assignment, problem.max_iter - n_swaps)
+            if made == 0:
+                return Solution(assignment, n_swaps, converged=True)
+            n_swaps += made
+        return Solution(assignment, n_swaps, converged=False)
+
+    def _start(self) -> Assignment:
+        """Return the medoids that are best for the references of level 0, as far as BUILD and single swaps find them."""
+        problem = self.problem
+        assignment = Assignment(problem.weights, problem.k)
+        with problem.distance.tally.phase("build"):
+            medoids = self._solve_sample()
+        for i in self.order[medoids].tolist():
+            with problem.distance.tally.phase("exact"):
+                row = self._exact_rows(np.array([i]))[0]
+            assignment.add(i, row)
+            span = self.levels[0].span
+            problem.record("build", assignment, i, None, references=span.stop, candidates=1)
+        return assignment
+
+    def _solve_sample(self) -> list[int]:
+        problem, span = self.problem, self.levels[0].span
+        sample = Assignment(problem.weights[self.order[span]], problem.k)
+        free = np.ones(len(self.order), dtype=bool)
+        while len(sample.medoids) < problem.k:
+            change = self._carry(State.of_sample(sample, swaps=False)).S
+            i = int(np.argmin(np.where(free, change, np.inf)))
+            sample.add(i, self.levels.row(0, i))
+            free[i] = False
+        best, face = np.empty(len(self.order)), np.empty(len(self.order), dtype=np.intp)
+        while True:
+            moments = self._carry(State.of_sample(sample, swaps=True))
+            lowest_face(moments.S, moments.T, 0, len(self.order), best, face)
+            best[~free] = np.inf
+            i = int(np.argmin(best))
+            before, slot = sample.loss, int(face[i])
+            row = self.levels.row(0, i)
+            if not sample.swap_losses(row)[slot] < before - TOLERANCE * abs(before):
+                return sample.medoids
+            free[sample.medoids[slot]], free[i] = True, False
+            sample.swap(slot, i, row)
+
+    def _swap_some(self, assignment: Assignment, most: int) -> int:
+        """Make the swaps that a search is sure of, or the best of those that are left at its end; return how many."""
+        problem = self.problem
+        found: list[tuple[int, int]] = []
+
+        def enough(arms: PairedArms) -> bool:
+            found.extend(arms.improving(self.bounds))
+            return len(found) > 0
+
+        with problem.distance.tally.phase("swap"):
+            arms = self._search(assignment, swaps=True, enough=enough)
+        made = 0
+        for arm, _ in found:
+            i = int(self.order[arm])
+            with problem.distance.tally.phase("exact"):
+                row = self._exact_rows(np.array([i]))[0]
+            losses = assignment.swap_losses(row)
+            slot = int(np.argmin(losses))
+            if losses[slot] < assignment.loss - TOLERANCE * abs(assignment.loss):
+                out = assignment.medoids[slot]
+                assignment.swap(slot, i, row)
+                problem.record("swap", assignment, i, out, references=arms.t, candidates=len(arms.left))
+                made += 1
+            if made == most or problem.stopped:
+                break
+        return made or int(self._swap_best(assignment, arms))
