@@ -133,6 +133,18 @@ def cluster(
     max_iter: MaxIter = 300,
     memory_limit: MemoryLimit = _MEMORY,
     jobs: Jobs = None,
+    swap: Annotated[
+        str,
+        typer.Option(help="best, PAM's path; eager, several swaps at once with pairedpam.", rich_help_panel=_FIT),
+    ] = "best",
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Seconds after which no further swap is looked for; the best so far is kept.",
+            rich_help_panel=_FIT,
+        ),
+    ] = None,
     keep_best: Annotated[
         bool,
         typer.Option("--keep-best", help="Ctrl-C ends the search and keeps the best so far.", rich_help_panel=_FIT),
@@ -175,6 +187,7 @@ def cluster(
     paths = {option: path for option, path in wanted.items() if path is not None and path != "-"}
     _check_places(paths, file)
     _check_algorithms([algorithm], memory_limit)
+    _choice("--swap", swap, ("best", "eager"))
     with Outputs() as outputs:
         drafts = _claim(outputs, paths)
         found = _load(file, metric, precomputed, columns, ignore, id, weights, scale, format, delimiter, header, array)
@@ -183,6 +196,10 @@ def cluster(
         from medoids.functional import k_medoids
 
         began = perf_counter()
+
+        def late(step: object) -> bool:
+            return time_limit is not None and perf_counter() - began > time_limit
+
         clustering = k_medoids(
             found.X,
             k,
@@ -191,8 +208,10 @@ def cluster(
             metric=found.metric,
             metric_params=_parameters(metric_param),
             algorithm=algorithm,
+            swap=swap,
             max_iter=max_iter,
             memory_limit=memory_limit,
+            callback=late,
             random_state=seed,
             n_jobs=jobs,
             verbose=0 if quiet else 1,

@@ -36,6 +36,7 @@ _DEFAULTS: dict[str, Any] = {
     "algorithm": "auto",
     "init": "build",
     "n_init": 1,
+    "swap": "best",
     "max_iter": 300,
     "delta": None,
     "cache_width": 1000,
