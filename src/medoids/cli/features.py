@@ -20,6 +20,8 @@ __all__ = ["Features", "Scaling", "Selection", "canonical", "features", "kinds_o
 
 Float64s = npt.NDArray[np.float64]
 
+# Whole numbers up to this size are exact in single precision.
+_EXACT = 2**24
 # A text column whose cells are mostly numbers has a wrong cell rather than categories.
 _MOSTLY = 0.5
 # Share of rows with a text of their own from which a text column holds names, not categories.
@@ -274,8 +276,11 @@ def _is_numeric(kind: Any) -> bool:
 
 
 def _numbers(contents: Contents, table: Any, names: Sequence[str]) -> Float64s:
-    """Columns as one array, every cell a finite number."""
-    X = np.empty((len(table), len(names)))
+    """Columns as one array, every cell a finite number; in half the memory where whole numbers allow it."""
+    whole = all(pa.types.is_integer(table[name].type) or pa.types.is_boolean(table[name].type) for name in names)
+    ends = [pc.min_max(table[name]).as_py() for name in names] if whole else []
+    single = whole and all(abs(end or 0) <= _EXACT for both in ends for end in both.values())
+    X: Any = np.empty((len(table), len(names)), dtype=np.float32 if single else np.float64)
     for f, name in enumerate(names):
         column = table[name]
         if not _is_numeric(column.type):
