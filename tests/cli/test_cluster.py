@@ -236,3 +236,13 @@ def test_demo_ends_with_the_path_of_the_report(medoids: Run, tmp_path: Path) -> 
     last = medoids("demo").stdout.splitlines()[-1]
     assert last.split() == ["report", str((tmp_path / "medoids-demo.html").resolve())]
     assert (tmp_path / "medoids-demo.html").read_text().count('class="card ') == 10
+
+
+def test_a_time_limit_keeps_the_best_so_far(medoids: Run, letter: np.ndarray) -> None:
+    found = k_medoids(letter.astype(float), 8, metric="l1")
+    assert found.n_swaps > 0
+    start = found.trace[7]
+    run = medoids("cluster", "letter.csv", "-k", 8, "--metric", "l1", "--time-limit", 0, "--json")
+    told = json.loads(run.stdout)
+    assert not told["converged"]
+    assert told["loss"] == pytest.approx(start.loss)

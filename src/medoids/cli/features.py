@@ -275,12 +275,12 @@ def _is_numeric(kind: Any) -> bool:
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))
 
 
-def _numbers(contents: Contents, table: Any, names: Sequence[str]) -> Float64s:
+def _numbers(contents: Contents, table: Any, names: Sequence[str]) -> npt.NDArray[Any]:
     """Columns as one array, every cell a finite number; in half the memory where whole numbers allow it."""
     whole = all(pa.types.is_integer(table[name].type) or pa.types.is_boolean(table[name].type) for name in names)
     ends = [pc.min_max(table[name]).as_py() for name in names] if whole else []
     single = whole and all(abs(end or 0) <= _EXACT for both in ends for end in both.values())
-    X: Any = np.empty((len(table), len(names)), dtype=np.float32 if single else np.float64)
+    X: npt.NDArray[Any] = np.empty((len(table), len(names)), dtype=np.float32 if single else np.float64)
     for f, name in enumerate(names):
         column = table[name]
         if not _is_numeric(column.type):
@@ -302,7 +302,7 @@ def _numbers(contents: Contents, table: Any, names: Sequence[str]) -> Float64s:
     return X
 
 
-def numbers_of(contents: Contents, names: Sequence[str]) -> Float64s:
+def numbers_of(contents: Contents, names: Sequence[str]) -> npt.NDArray[Any]:
     """Columns of a table by name, for predict."""
     table = contents.values
     lacking = [name for name in names if name not in table.column_names]

@@ -146,4 +146,4 @@ def _landmarks(clustering: Clustering, distance: Dissimilarity, rows: Rows) -> L
     if xy.shape[1] < 2:
         xy = np.column_stack([xy, np.zeros(len(xy))])
     note = f"Placed by distances to {len(landmarks)} landmarks, the medoids among them, as well as a plane allows."
-    return Layout(rows, np.nan_to_num(xy), "landmark MDS", note)
+    return Layout(rows, np.nan_to_num(xy), "Landmark MDS", note)

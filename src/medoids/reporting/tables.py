@@ -20,6 +20,8 @@ Float64s = npt.NDArray[np.float64]
 
 # Features on a card, and in the list of all values of a medoid.
 _SHOWN, _LISTED = 5, 200
+# More categories than this are names.
+_CATEGORIES = 1000
 # Cells of a table that are looked at in one go.
 _CELLS = 4_000_000
 
@@ -168,9 +170,9 @@ def _categories(texts: list[str | None], labels: Any, k: int, feature: int) -> l
     values, codes = np.unique(np.array(present, dtype=object).astype(str), return_inverse=True)
     n = len(texts)
     shares = np.bincount(codes) / n
-    table = csr_array((np.ones(n), (labels, codes)), shape=(k, len(values))).toarray() if len(values) <= 1000 else None
-    if table is None:
-        return [[] for _ in range(k)]  # as many texts as rows: names, which set nothing apart
+    if len(values) > max(min(_CATEGORIES, n // 2), 2):
+        return [[] for _ in range(k)]  # nearly as many texts as rows: names or dates, which set nothing apart
+    table = csr_array((np.ones(n), (labels, codes)), shape=(k, len(values))).toarray()
     here = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
     spread = np.sqrt(shares * (1 - shares))
     scores = np.divide(here - shares, spread, out=np.zeros_like(here), where=spread > 0)

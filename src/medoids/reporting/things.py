@@ -177,6 +177,7 @@ class Series(Things):
     """Numbers in time, of one or several channels and of any length, as sparklines."""
 
     noun = "series"
+    wide = True
 
     def __init__(self, clustering: Clustering, series: Any) -> None:
         super().__init__(clustering)
