@@ -12,7 +12,7 @@ from typing import Any
 
 from medoids.clustering import TraceRecord
 
-__all__ = ["CallbackSupportMixin", "reporting_steps", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "reporting_steps"]
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -21,30 +21,38 @@ except ImportError:
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in where scikit-learn has no callbacks."""
 
-    def with_callbacks(method: Any) -> Any:
-        return method
-
 
 @contextmanager
 def reporting_steps(estimator: Any, X: Any, y: Any) -> Iterator[Callable[[TraceRecord], object] | None]:
     """Give the fit its callback: the user's own, and after it those that ``set_callbacks`` registered."""
-    own: Any = estimator.callback
     if not hasattr(estimator, "_init_callback_context"):
-        yield own
+        yield estimator.callback
         return
-    context = estimator._init_callback_context(max_subtasks=None)
-    context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
-    if not getattr(estimator, "_skl_callbacks", None):
-        yield own
-    elif own is not None and not callable(own):
-        yield own  # for the fit to refuse
-    else:
 
-        def tell(step: TraceRecord) -> object:
-            answer = own(step) if own is not None else None
-            task = context.subcontext(task_name=step.phase)
-            task.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
-            return True if task.call_on_fit_task_end(estimator=estimator, X=X, y=y) else answer
+    # A callback is torn down when what `with_callbacks` wraps ends, so wrapping nothing tears down. To wrap `fit`
+    # itself would put one more frame between the user and a warning, which then pointed into scikit-learn.
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def tear_down(estimator: Any) -> None:
+        pass
 
-        yield tell
-    context.call_on_fit_task_end(estimator=estimator, X=X, y=y)
+    try:
+        context = estimator._init_callback_context(max_subtasks=None)
+        context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+        yield _told(estimator, context, X, y)
+        context.call_on_fit_task_end(estimator=estimator, X=X, y=y)
+    finally:
+        tear_down(estimator)
+
+
+def _told(estimator: Any, context: Any, X: Any, y: Any) -> Callable[[TraceRecord], object] | None:
+    own: Any = estimator.callback
+    if not getattr(estimator, "_skl_callbacks", None) or not (own is None or callable(own)):
+        return own  # type: ignore[no-any-return]  # what cannot be called is refused by the fit
+
+    def tell(step: TraceRecord) -> object:
+        answer = own(step) if own is not None else None
+        task = context.subcontext(task_name=step.phase)
+        task.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+        return True if task.call_on_fit_task_end(estimator=estimator, X=X, y=y) else answer
+
+    return tell

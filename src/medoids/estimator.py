@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from medoids.callbacks import CallbackSupportMixin, reporting_steps, with_callbacks
+from medoids.callbacks import CallbackSupportMixin, reporting_steps
 from medoids.clustering import TraceRecord
 from medoids.distances import kind_of, kinds_of, take_rows
 from medoids.functional import Settings, fit
@@ -151,7 +151,6 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMedoids:
         """Find the medoids.
 
@@ -167,21 +166,18 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         KMedoids
         """
         with reporting_steps(self, X, y) as callback:
-            return self._fit(X, sample_weight, callback)
-
-    def _fit(self, X: Any, sample_weight: Any, callback: Callable[[TraceRecord], object] | None) -> KMedoids:
-        before = self.__dict__.copy()
-        try:
-            self._kind = kind_of(self.metric, X)
-            X = check_data(X, self.metric, self)
-            settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
-            settings.callback = callback
-            clustering, self._medoids = fit(X, self.n_clusters, sample_weight, settings)
-        except BaseException:
-            # Nothing half-fitted: what was there before, a good fit or none, stays.
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+            before = self.__dict__.copy()
+            try:
+                self._kind = kind_of(self.metric, X)
+                X = check_data(X, self.metric, self)
+                settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
+                settings.callback = callback
+                clustering, self._medoids = fit(X, self.n_clusters, sample_weight, settings)
+            except BaseException:
+                # Nothing half-fitted: what was there before, a good fit or none, stays.
+                self.__dict__.clear()
+                self.__dict__.update(before)
+                raise
         self.__dict__.pop("cluster_centers_", None)
         if self.metric != "precomputed":
             rows = clustering.medoid_indices

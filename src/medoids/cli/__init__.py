@@ -2,7 +2,8 @@
 
 ::
 
-    app.py        the commands and their options             failures.py   what ends a command, and its exit code
+    app.py        the commands                               failures.py   what ends a command, and its exit code
+      options.py    what they share of the command line      telling.py    what they say
       reading.py    a file -> table, array, texts, ...       csv_files.py  delimiters, headers, line numbers
       features.py   columns, metric, scaling -> X            model.py      what `cluster --save` writes
       results.py    labels and medoids as files and tables   comparing.py  several algorithms side by side

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import signal
@@ -16,6 +15,41 @@ import typer
 
 from medoids._version import __version__
 from medoids.cli.failures import Failure, WrongUsage
+from medoids.cli.options import (
+    FIT,
+    MEMORY,
+    OUT,
+    Array,
+    AsJson,
+    Columns,
+    Delimiter,
+    File,
+    Format,
+    Header,
+    Id,
+    Ignore,
+    Jobs,
+    K,
+    MaxIter,
+    MemoryLimit,
+    Metric,
+    MetricParam,
+    Precomputed,
+    Quiet,
+    Scale,
+    Seed,
+    Weights,
+    check_algorithms,
+    check_choice,
+    check_delimiter,
+    check_format,
+    check_k,
+    check_places,
+    claim,
+    metric_parameters,
+    parse_image_shape,
+)
+from medoids.cli.telling import print_clusters, print_comparison, print_json, print_table, show_warning, tell
 
 if TYPE_CHECKING:
     from medoids.cli.features import Features
@@ -33,67 +67,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-
-_DATA, _FIT, _OUT = "What to read", "How to cluster", "What to write"
-# Less than the function's 2 GiB: half a million rows of a table are then done in 3 GiB, all told.
-_MEMORY = "1.5GiB"
-
-File = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="CSV, TSV, Parquet, JSON lines, NPY, NPZ, Matrix Market or plain text lines, also .gz, .xz or .bz2; "
-        "- reads standard input.",
-    ),
-]
-Format = Annotated[
-    str | None,
-    typer.Option("--format", help="csv, tsv, parquet, jsonl, npy, npz, mtx or text.", rich_help_panel=_DATA),
-]
-Delimiter = Annotated[str | None, typer.Option(help="Between cells of a CSV; found by itself.", rich_help_panel=_DATA)]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header", help="Whether the first line has names; found by itself.", rich_help_panel=_DATA
-    ),
-]
-Array = Annotated[str, typer.Option(help="Which array of an NPZ file.", rich_help_panel=_DATA)]
-Columns = Annotated[
-    str | None,
-    typer.Option(help="Columns to use: names with commas between, FIRST:LAST for a range.", rich_help_panel=_DATA),
-]
-Ignore = Annotated[str | None, typer.Option(help="Columns to leave out.", rich_help_panel=_DATA)]
-Id = Annotated[str | None, typer.Option("--id", help="Column that names the rows.", rich_help_panel=_DATA)]
-Weights = Annotated[str | None, typer.Option(help="Column of weights.", rich_help_panel=_DATA)]
-Scale = Annotated[
-    str,
-    typer.Option(
-        help="none, standard (mean 0, deviation 1) or robust (median 0, quartiles 1 apart), column by column.",
-        rich_help_panel=_DATA,
-    ),
-]
-Precomputed = Annotated[
-    bool, typer.Option("--precomputed", help="FILE is a matrix of distances.", rich_help_panel=_DATA)
-]
-K = Annotated[int, typer.Option("-k", "--clusters", min=1, help="Number of clusters.", rich_help_panel=_FIT)]
-Metric = Annotated[
-    str | None,
-    typer.Option(
-        help="Distance; see 'medoids metrics'. By default euclidean for numbers, gower for tables with text, "
-        "levenshtein for texts, dtw for series of unequal lengths.",
-        rich_help_panel=_FIT,
-    ),
-]
-MetricParam = Annotated[
-    list[str] | None,
-    typer.Option("--metric-param", metavar="NAME=VALUE", help="Such as p=3; may be repeated.", rich_help_panel=_FIT),
-]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same result.", rich_help_panel=_FIT)]
-MaxIter = Annotated[int, typer.Option(min=0, help="Most swaps.", rich_help_panel=_FIT)]
-MemoryLimit = Annotated[str, typer.Option(help="For stored distances.", rich_help_panel=_FIT)]
-Jobs = Annotated[int | None, typer.Option(help="Threads; all cores by default.", rich_help_panel=_FIT)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUT)]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no bar.", rich_help_panel=_OUT)]
 
 
 def _version(asked: bool) -> None:
@@ -118,7 +91,7 @@ def cluster(
     metric: Metric = None,
     metric_param: MetricParam = None,
     algorithm: Annotated[
-        str, typer.Option(help="auto chooses; pairedpam, fastpam1, clara, ...", rich_help_panel=_FIT)
+        str, typer.Option(help="auto chooses; pairedpam, fastpam1, clara, ...", rich_help_panel=FIT)
     ] = "auto",
     columns: Columns = None,
     ignore: Ignore = None,
@@ -132,23 +105,23 @@ def cluster(
     array: Array = "",
     seed: Seed = 0,
     max_iter: MaxIter = 300,
-    memory_limit: MemoryLimit = _MEMORY,
+    memory_limit: MemoryLimit = MEMORY,
     jobs: Jobs = None,
     swap: Annotated[
         str,
-        typer.Option(help="best, PAM's path; eager, several swaps at once with pairedpam.", rich_help_panel=_FIT),
+        typer.Option(help="best, PAM's path; eager, several swaps at once with pairedpam.", rich_help_panel=FIT),
     ] = "best",
     time_limit: Annotated[
         float | None,
         typer.Option(
             min=0,
             help="Seconds after which no further swap is looked for; the best so far is kept.",
-            rich_help_panel=_FIT,
+            rich_help_panel=FIT,
         ),
     ] = None,
     keep_best: Annotated[
         bool,
-        typer.Option("--keep-best", help="Ctrl-C ends the search and keeps the best so far.", rich_help_panel=_FIT),
+        typer.Option("--keep-best", help="Ctrl-C ends the search and keeps the best so far.", rich_help_panel=FIT),
     ] = False,
     output: Annotated[
         str | None,
@@ -156,17 +129,17 @@ def cluster(
             "--output",
             "-o",
             help="Labels: .csv, .tsv, .parquet or .jsonl; - for CSV on standard output.",
-            rich_help_panel=_OUT,
+            rich_help_panel=OUT,
         ),
     ] = None,
     medoids: Annotated[
-        str | None, typer.Option(help="Medoids: .csv, .tsv, .parquet or .jsonl.", rich_help_panel=_OUT)
+        str | None, typer.Option(help="Medoids: .csv, .tsv, .parquet or .jsonl.", rich_help_panel=OUT)
     ] = None,
-    report: Annotated[str | None, typer.Option(help="A page to look at: .html.", rich_help_panel=_OUT)] = None,
+    report: Annotated[str | None, typer.Option(help="A page to look at: .html.", rich_help_panel=OUT)] = None,
     image_shape: Annotated[
-        str | None, typer.Option(help="Rows are images, as 28x28 or 32x32x3, in the report.", rich_help_panel=_OUT)
+        str | None, typer.Option(help="Rows are images, as 28x28 or 32x32x3, in the report.", rich_help_panel=OUT)
     ] = None,
-    save: Annotated[str | None, typer.Option(help="A model for 'medoids predict'.", rich_help_panel=_OUT)] = None,
+    save: Annotated[str | None, typer.Option(help="A model for 'medoids predict'.", rich_help_panel=OUT)] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -183,17 +156,17 @@ def cluster(
         check_table_path(option, path)
     if as_json and output == "-":
         raise WrongUsage("--json and --output - both want standard output; name a file for one of them")
-    shape = _image_shape(image_shape)
+    shape = parse_image_shape(image_shape)
     wanted = {"--output": output, "--medoids": medoids, "--report": report, "--save": save}
     paths = {option: path for option, path in wanted.items() if path is not None and path != "-"}
-    _check_places(paths, file)
-    _check_algorithms([algorithm], memory_limit)
-    _choice("--swap", swap, ("best", "eager"))
+    check_places(paths, file)
+    check_algorithms([algorithm], memory_limit)
+    check_choice("--swap", swap, ("best", "eager"))
     with Outputs() as outputs:
-        drafts = _claim(outputs, paths)
+        drafts = claim(outputs, paths)
         found = _load(file, metric, precomputed, columns, ignore, id, weights, scale, format, delimiter, header, array)
-        _tell(found.notes, quiet)
-        _check_k(k, found, file)
+        tell(found.notes, quiet)
+        check_k(k, found, file)
         from medoids.functional import k_medoids
 
         began = perf_counter()
@@ -207,7 +180,7 @@ def cluster(
             sample_weight=found.weights,
             on_interrupt="return" if keep_best else "raise",
             metric=found.metric,
-            metric_params=_parameters(metric_param),
+            metric_params=metric_parameters(metric_param),
             algorithm=algorithm,
             swap=swap,
             max_iter=max_iter,
@@ -237,9 +210,9 @@ def cluster(
     if as_json:
         if output is None:
             result["labels"] = clustering.labels.tolist()
-        _print_json(result)
+        print_json(result)
     elif output != "-":
-        _print_clusters(found, clustering, result)
+        print_clusters(found, clustering, result)
 
 
 @app.command()
@@ -257,7 +230,7 @@ def predict(
             "--output",
             "-o",
             help="Labels: .csv, .tsv, .parquet or .jsonl; standard output by default.",
-            rich_help_panel=_OUT,
+            rich_help_panel=OUT,
         ),
     ] = None,
     as_json: AsJson = False,
@@ -271,12 +244,14 @@ def predict(
 
     check_table_path("--output", output)
     paths = {"--output": output} if output is not None and output != "-" else {}
-    _check_places(paths, file, model)
+    check_places(paths, file, model)
     with Outputs() as outputs:
-        drafts = _claim(outputs, paths)
+        drafts = claim(outputs, paths)
         loaded = load(model)
-        contents = read(file, format=_format(format), delimiter=_delimiter(delimiter), header=header, array=array)
-        _tell(contents.notes, quiet)
+        contents = read(
+            file, format=check_format(format), delimiter=check_delimiter(delimiter), header=header, array=array
+        )
+        tell(contents.notes, quiet)
         found = _prediction_rows(loaded, contents, id)
         distances = loaded.distances(found.X)
         labels = distances.argmin(axis=0)
@@ -284,11 +259,11 @@ def predict(
         if paths:
             write_table(table, drafts["--output"], Path(str(output)).suffix)
     if as_json:
-        _print_json({"n": len(labels), "k": loaded.k, "labels": labels.tolist(), "files": paths})
+        print_json({"n": len(labels), "k": loaded.k, "labels": labels.tolist(), "files": paths})
     elif not paths:
         write_table(table, sys.stdout.buffer, ".csv")
     else:
-        _tell([f"{len(labels):,} rows to {loaded.k} medoids: {output}"], quiet)
+        tell([f"{len(labels):,} rows to {loaded.k} medoids: {output}"], quiet)
 
 
 @app.command()
@@ -296,7 +271,7 @@ def compare(
     file: File,
     k: K,
     algorithms: Annotated[
-        str, typer.Option(help="Names with commas between.", rich_help_panel=_FIT)
+        str, typer.Option(help="Names with commas between.", rich_help_panel=FIT)
     ] = "fastpam1,fasterpam,pairedpam,clara",
     metric: Metric = None,
     metric_param: MetricParam = None,
@@ -311,10 +286,10 @@ def compare(
     array: Array = "",
     seed: Seed = 0,
     max_iter: MaxIter = 300,
-    memory_limit: MemoryLimit = _MEMORY,
+    memory_limit: MemoryLimit = MEMORY,
     jobs: Jobs = None,
     plot: Annotated[
-        str | None, typer.Option(help="The same as a picture: .png, .svg or .pdf.", rich_help_panel=_OUT)
+        str | None, typer.Option(help="The same as a picture: .png, .svg or .pdf.", rich_help_panel=OUT)
     ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -323,18 +298,18 @@ def compare(
     from medoids.files import Outputs
 
     names = [name.strip() for name in algorithms.split(",") if name.strip()]
-    _check_algorithms(names, memory_limit)
+    check_algorithms(names, memory_limit)
     if plot is not None and Path(plot).suffix not in (".png", ".svg", ".pdf"):
         raise WrongUsage(f"--plot {plot}: the name must end in .png, .svg or .pdf")
     paths = {"--plot": plot} if plot is not None else {}
-    _check_places(paths, file)
+    check_places(paths, file)
     with Outputs() as outputs:
-        drafts = _claim(outputs, paths)
+        drafts = claim(outputs, paths)
         found = _load(
             file, metric, precomputed, columns, ignore, None, weights, scale, format, delimiter, header, array
         )
-        _tell(found.notes, quiet)
-        _check_k(k, found, file)
+        tell(found.notes, quiet)
+        check_k(k, found, file)
         from medoids.cli.comparing import compare as run_each
         from medoids.cli.comparing import draw
 
@@ -344,7 +319,7 @@ def compare(
             names,
             sample_weight=found.weights,
             metric=found.metric,
-            metric_params=_parameters(metric_param),
+            metric_params=metric_parameters(metric_param),
             max_iter=max_iter,
             memory_limit=memory_limit,
             random_state=seed,
@@ -355,9 +330,9 @@ def compare(
             title = f"{len(found):,} rows of {Path(file).name}, k = {k}, {found.metric}"
             draw(lines, drafts["--plot"], Path(plot).suffix[1:], title)
     if as_json:
-        _print_json({"n": len(found), "k": k, "metric": found.metric, "algorithms": lines, "files": paths})
+        print_json({"n": len(found), "k": k, "metric": found.metric, "algorithms": lines, "files": paths})
     else:
-        _print_comparison(lines)
+        print_comparison(lines)
 
 
 @app.command()
@@ -377,7 +352,7 @@ def metrics(as_json: AsJson = False) -> None:
 
     entries = available_metrics()
     if as_json:
-        _print_json([dict(entry._asdict()) for entry in entries])
+        print_json([dict(entry._asdict()) for entry in entries])
         return
     rows = [
         (
@@ -389,92 +364,7 @@ def metrics(as_json: AsJson = False) -> None:
         )
         for entry in entries
     ]
-    _print_table(["metric", "data", "formula", "parameters", "extra"], rows)
-
-
-# --- options -------------------------------------------------------------------------------------------------------
-
-
-def _choice(option: str, value: str, choices: tuple[str, ...]) -> str:
-    if value not in choices:
-        raise WrongUsage(f"{option} {value} is unknown; it must be one of {', '.join(choices)}")
-    return value
-
-
-def _format(format: str | None) -> str | None:
-    from medoids.cli.reading import FORMATS
-
-    return None if format is None else _choice("--format", format, FORMATS)
-
-
-def _delimiter(delimiter: str | None) -> str | None:
-    if delimiter is None:
-        return None
-    delimiter = {"\\t": "\t", "tab": "\t", "space": " "}.get(delimiter, delimiter)
-    if len(delimiter) != 1:
-        raise WrongUsage(f"--delimiter {delimiter!r} must be one character, tab or space")
-    return delimiter
-
-
-def _parameters(given: list[str] | None) -> dict[str, Any] | None:
-    found: dict[str, Any] = {}
-    for part in given or []:
-        name, equals, value = part.partition("=")
-        if not equals:
-            raise WrongUsage(f"--metric-param {part} must be NAME=VALUE, such as p=3")
-        try:
-            found[name] = json.loads(value)
-        except json.JSONDecodeError:
-            found[name] = value
-    return found or None
-
-
-def _image_shape(given: str | None) -> tuple[int, ...] | None:
-    if given is None:
-        return None
-    parts = given.lower().split("x")
-    if len(parts) not in (2, 3) or not all(part.isdigit() and int(part) for part in parts):
-        raise WrongUsage(f"--image-shape {given} must be HEIGHTxWIDTH or HEIGHTxWIDTHx3, such as 28x28")
-    return tuple(map(int, parts))
-
-
-def _check_algorithms(names: list[str], memory_limit: str) -> None:
-    from medoids.algorithms import ALGORITHMS
-
-    if not names:
-        raise WrongUsage("--algorithms is empty; name some, with commas between")
-    for name in names:
-        _choice("--algorithm", name, ("auto", *sorted(ALGORITHMS)))
-    if memory_limit != _MEMORY:  # whose check loads scikit-learn: seconds before a wrong file is told
-        from medoids.validation import parse_bytes
-
-        try:
-            parse_bytes(memory_limit)
-        except ValueError as error:
-            raise WrongUsage(f"--{str(error).replace('_', '-', 1)}") from None
-
-
-def _check_k(k: int, found: Features, file: str) -> None:
-    if k > len(found):
-        rows = f"{len(found):,} row{'s' if len(found) > 1 else ''}"
-        raise Failure(f"-k {k} is more than the {rows} of {file}; ask for at most {len(found)}")
-
-
-def _check_places(paths: dict[str, str], *inputs: str) -> None:
-    """Refuse to write over an input, or two outputs over each other."""
-    taken = {os.path.realpath(path): f"the input {path}" for path in inputs if path != "-"}
-    for option, path in paths.items():
-        where = os.path.realpath(str(path))
-        if where in taken:
-            raise WrongUsage(f"{option} {path} would be written over {taken[where]}; choose another name")
-        taken[where] = f"{option} {path}"
-
-
-def _claim(outputs: Any, paths: dict[str, str]) -> dict[str, Path]:
-    try:
-        return {option: outputs.claim(path) for option, path in paths.items()}
-    except OSError as error:
-        raise Failure(str(error)) from None
+    print_table(["metric", "data", "formula", "parameters", "extra"], rows)
 
 
 # --- data ----------------------------------------------------------------------------------------------------------
@@ -499,14 +389,14 @@ def _load(
     from medoids.cli.features import Selection, features, kinds_of
     from medoids.cli.reading import read
 
-    _choice("--scale", scale, ("none", "standard", "robust"))
+    check_choice("--scale", scale, ("none", "standard", "robust"))
     if precomputed:
         if metric not in (None, "precomputed"):
             raise WrongUsage(f"--precomputed and --metric {metric} exclude each other")
         metric = "precomputed"
     if metric is not None:
         kinds_of(metric)
-    contents = read(file, format=_format(format), delimiter=_delimiter(delimiter), header=header, array=array)
+    contents = read(file, format=check_format(format), delimiter=check_delimiter(delimiter), header=header, array=array)
     found = features(contents, Selection(columns, ignore, id, weights), metric, scale)
     del contents
     # What was needed to read a large file, given back before the fit needs it.
@@ -542,89 +432,9 @@ def _report(draft: Path, found: Features, clustering: Clustering, file: str, sha
     )
 
 
-# --- telling -------------------------------------------------------------------------------------------------------
-
-
-def _tell(notes: list[str], quiet: bool = False) -> None:
-    for note in notes if not quiet else []:
-        sys.stderr.write(f"medoids: {note}\n")
-
-
-def _print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, indent=2, default=str, ensure_ascii=False) + "\n")
-
-
-def _print_table(heads: list[str], rows: list[tuple[Any, ...]], right: tuple[str, ...] = ()) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in heads:
-        table.add_column(head, justify="right" if head in right else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
-    console.print(table)
-
-
-def _print_clusters(found: Features, clustering: Clustering, result: dict[str, Any]) -> None:
-    from medoids.cli.results import medoid_text
-
-    rows = []
-    for entry in result["medoids"]:
-        name = entry.get(found.id_name, entry["row"])
-        text = medoid_text(found, entry["row"])
-        rows.append((entry["cluster"], name, f"{entry['size']:,}", f"{entry['mean_distance']:.4g}", text))
-    _print_table(
-        ["cluster", found.id_name, "points", "mean distance", "medoid"], rows, ("cluster", "points", "mean distance")
-    )
-    n = result["n"]
-    sys.stdout.write(
-        f"loss       {result['loss']:.6g} mean {result['metric']} distance to the medoid\n"
-        f"time       {result['seconds']:.2f} s with {result['algorithm']}: {result['reason']}\n"
-        f"distances  {result['n_evaluations']:,} computed, {result['n_evaluations'] / n**2:.2g} of n x n\n"
-    )
-    if not clustering.converged:
-        sys.stdout.write("stopped before no swap improves\n")
-    for kind, path in result["files"].items():
-        sys.stdout.write(f"{kind:<10} {path}\n")
-
-
-def _print_comparison(lines: list[dict[str, Any]]) -> None:
-    best = min(line["loss"] for line in lines if "error" not in line)
-    rows = []
-    for line in lines:
-        if "error" in line:
-            rows.append((line["algorithm"], "-", "-", "-", "-", "-", line["error"]))
-            continue
-        above = (line["loss"] - best) / abs(best or 1)
-        note = "" if line["converged"] else "stopped at max-iter"
-        if line["ran"] != line["algorithm"]:
-            note = f"{line['ran']} {note}"
-        rows.append(
-            (
-                line["algorithm"],
-                f"{line['loss']:.6g}",
-                "best" if above == 0 else f"+{above:.3%}",
-                f"{line['seconds']:.2f}",
-                f"{line['n_evaluations']:,}",
-                f"{line['of_n_squared']:.3f}",
-                note,
-            )
-        )
-    heads = ["algorithm", "loss", "above best", "seconds", "distances", "of n x n", "note"]
-    _print_table(heads, rows, tuple(heads[1:-1]))
-
-
-def _warned(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    sys.stderr.write(f"medoids: warning: {message}\n")
-
-
 def run() -> None:
     """Run the command line and leave with its exit code."""
-    warnings.showwarning = _warned
+    warnings.showwarning = show_warning
     # As an exception, so that drafts of outputs are removed on the way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
