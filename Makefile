@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test lint bench bench-full reproduce clean
 
 demo: $(VENV)/.core
-	$(BIN)/python -m medoids.demo
+	$(BIN)/medoids demo
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -30,7 +30,7 @@ $(VENV)/bin/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/.core: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet -e .
+	$(BIN)/python -m pip install --quiet -e ".[cli,report]"
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml

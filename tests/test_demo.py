@@ -13,13 +13,14 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 
 
-def test_demo_prints_medoids_sizes_loss_time_and_distances() -> None:
-    run = subprocess.run([sys.executable, "-m", "medoids.demo"], capture_output=True, text=True, check=True)
+def test_demo_prints_medoids_sizes_loss_time_and_distances(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "medoids.demo"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     # PAM's medoids of digits, k = 10, as the package kmedoids gives them (see test_the_loss_of_the_package_kmedoids).
     sizes = re.findall(r"row \d+, (\d+) points", run.stdout)
     assert len(sizes) == 10
     assert sum(map(int, sizes)) == 1797
-    for word in ("loss", "swaps", "time", "distances", "labels"):
+    for word in ("loss", "swaps", "time", "distances", "labels", "report"):
         assert re.search(rf"^{word} +\S", run.stdout, re.MULTILINE)
 
 

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+
 import numpy as np
 import pytest
 
@@ -34,3 +43,62 @@ def test_a_true_of_numpys_stops_too() -> None:
     stopped = k_medoids(rows, 8, init="random", random_state=0, callback=lambda step: np.bool_(True))
     assert stopped.n_swaps == 0
     assert not stopped.converged
+
+
+def _on_a_terminal(code: str) -> str:
+    """What a program writes to standard error when that is a terminal."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stderr=slave, stdout=subprocess.PIPE, env=environment
+    ) as process:
+        os.close(slave)
+        said = b""
+        while True:
+            try:
+                part = os.read(master, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            said += part
+        assert process.wait(timeout=60) == 0
+    os.close(master)
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode())
+
+
+FIT = """
+import time
+import numpy as np
+from medoids import k_medoids
+seen = []
+
+def callback(step):
+    seen.append(step)
+    if step.phase == "swap" and len(seen) == 2:
+        time.sleep(1)  # long enough for a bar that is drawn ten times a second
+
+found = k_medoids(np.random.default_rng(0).normal(size=(400, 3)), 6, init="random", random_state=0, verbose=1,
+                  callback=callback)
+assert seen == found.trace and found.n_swaps > 1
+"""
+
+
+def test_a_terminal_gets_a_bar() -> None:
+    said = _on_a_terminal(FIT)
+    found = k_medoids(np.random.default_rng(0).normal(size=(400, 3)), 6, init="random", random_state=0)
+    last = found.trace[-1]
+    assert "medoids: fastpam1 (the 400 x 400 distance matrix is small" in said
+    assert f"+{last.medoid_in} -{last.medoid_out}" in said
+    assert f"loss {last.loss:.6g}" in said
+    assert "distances" in said
+    assert "/s" in said
+    assert "done" in said
+    assert "until no swap improves" in said
+
+
+def test_lines_where_rich_is_not_installed() -> None:
+    said = _on_a_terminal("import sys; sys.modules['rich'] = sys.modules['rich.progress'] = None\n" + FIT)
+    assert "━" not in said
+    assert re.search(r"\d+\.\d\d s  swap   \+\d+ -\d+ +loss ", said)

@@ -2,17 +2,48 @@
 
 Three floors, imports point down only::
 
-    faces        estimator.py  functional.py  demo.py                 what people touch; no arithmetic
+    faces        estimator.py  functional.py  cli/  reporting/  plot.py  demo.py      what people touch; no arithmetic
     algorithms   algorithms/ (one file an algorithm)  bandit/ (best-arm search)  assignment.py  initialization.py
     ground       distances/    engine/                                what a distance is; where blocks run
     beside       validation.py inputs.py (every check and message)  clustering.py (the result)
-                 progress.py (what a fit says)
+                 progress.py (what a fit says)  files.py (outputs that are whole or not there)
+
+Names are imported when they are first used: ``medoids --help`` answers before scikit-learn would be loaded.
 """
 
-from medoids._version import __version__
-from medoids.clustering import Clustering, TraceRecord
-from medoids.distances import available_metrics
-from medoids.estimator import KMedoids
-from medoids.functional import k_medoids
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Clustering", "KMedoids", "TraceRecord", "__version__", "available_metrics", "k_medoids"]
+from medoids._version import __version__
+
+if TYPE_CHECKING:
+    from medoids import plot
+    from medoids.clustering import Clustering, TraceRecord
+    from medoids.distances import available_metrics
+    from medoids.estimator import KMedoids
+    from medoids.functional import k_medoids
+    from medoids.reporting import report
+
+__all__ = ["Clustering", "KMedoids", "TraceRecord", "__version__", "available_metrics", "k_medoids", "plot", "report"]
+
+_HOMES = {
+    "Clustering": "medoids.clustering",
+    "KMedoids": "medoids.estimator",
+    "TraceRecord": "medoids.clustering",
+    "available_metrics": "medoids.distances",
+    "k_medoids": "medoids.functional",
+    "report": "medoids.reporting",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "plot":
+        return import_module("medoids.plot")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'medoids' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

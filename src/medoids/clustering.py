@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +72,8 @@ class Clustering:
     counts : dict
         For each phase the distances requested, computed and found in a cache.
     trace : list of TraceRecord
+    parameters : dict
+        What was asked for: ``n_clusters`` and the keywords of `k_medoids`, to do it again.
     """
 
     medoid_indices: npt.NDArray[np.intp]
@@ -85,3 +88,4 @@ class Clustering:
     n_evaluations: int
     counts: dict[str, Count] = field(repr=False)
     trace: list[TraceRecord] = field(repr=False)
+    parameters: dict[str, Any] = field(default_factory=dict, repr=False)

@@ -1,17 +1,19 @@
-"""The main job on data that comes with scikit-learn: ten medoids of 1,797 handwritten digits.
+"""The main job on data that comes with scikit-learn: ten medoids of 1,797 handwritten digits, and a report on them.
 
-python -m medoids.demo
+medoids demo, or python -m medoids.demo
 """
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 from sklearn.datasets import load_digits
 
-from medoids import __version__, k_medoids
+from medoids import __version__, k_medoids, report
 from medoids.clustering import Clustering
 
 __all__ = ["main"]
@@ -36,11 +38,12 @@ def _gallery(found: Clustering, images: np.ndarray[tuple[int, ...], np.dtype[np.
     return lines
 
 
-def main() -> None:
+def main(path: str | os.PathLike[str] = "medoids-demo.html") -> None:
+    """Cluster the digits, tell what was found, and write the report."""
     digits = load_digits()
     X, n = digits.data, len(digits.data)
     began = perf_counter()
-    found = k_medoids(X, 10)
+    found = k_medoids(X, 10, random_state=0)
     seconds = perf_counter() - began
     start = [record for record in found.trace if record.phase == "build"][-1]
     pure = sum(np.bincount(digits.target[found.labels == j]).max() for j in range(10)) / n
@@ -55,6 +58,9 @@ def main() -> None:
         f"distances  {found.n_evaluations:,} computed, {found.n_evaluations / n**2:.0%} of all {n:,} x {n:,}",
         f"labels     {pure:.0%} of the digits are of the commonest kind in their cluster (labels were not used)",
     ]
+    title = f"Ten medoids of {n:,} handwritten digits"
+    page = report(found, X, path, title=title, command="medoids demo")
+    lines.append(f"report     {Path(page).resolve()}")
     sys.stdout.write("\n".join(lines) + "\n")
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from medoids.callbacks import CallbackSupportMixin, reporting_steps
 from medoids.clustering import TraceRecord
 from medoids.distances import kind_of, kinds_of, take_rows
 from medoids.functional import Settings, fit
@@ -19,7 +20,7 @@ from medoids.validation import check_data, check_weights
 __all__ = ["KMedoids"]
 
 
-class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """k-medoids clustering: centres are members of the data, and any dissimilarity will do.
 
     Parameters
@@ -64,7 +65,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         Threads; None means all cores. The result does not depend on it. A slow Python callable is called in so many
         processes where it is given, and in this process where it is None.
     verbose : int, default=0
-        1 tells on a terminal what runs, why, and each step; 2 also where standard error is not a terminal.
+        1 shows a bar on a terminal (with ``rich`` installed; else lines), and nothing elsewhere; 2 tells each step as
+        a line, anywhere.
 
     Attributes
     ----------
@@ -81,6 +83,10 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         Distances computed, or read from a given matrix.
     trace_ : list of TraceRecord
         One record a step, of the best start.
+    algorithm_, reason_ : str
+        What ran, and why "auto" took it.
+    converged_ : bool
+        Whether the algorithm ended by its own rule, not by ``max_iter`` or a callback.
     n_features_in_, feature_names_in_
         As in scikit-learn, for arrays and frames.
 
@@ -159,17 +165,19 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         -------
         KMedoids
         """
-        before = self.__dict__.copy()
-        try:
-            X = check_data(X, self.metric, self)
-            self._kind = kind_of(self.metric, X)
-            settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
-            clustering, self._medoids = fit(X, self.n_clusters, sample_weight, settings)
-        except BaseException:
-            # Nothing half-fitted: what was there before, a good fit or none, stays.
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        with reporting_steps(self, X, y) as callback:
+            before = self.__dict__.copy()
+            try:
+                X = check_data(X, self.metric, self)
+                self._kind = kind_of(self.metric, X)
+                settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
+                settings.callback = callback
+                clustering, self._medoids = fit(X, self.n_clusters, sample_weight, settings)
+            except BaseException:
+                # Nothing half-fitted: what was there before, a good fit or none, stays.
+                self.__dict__.clear()
+                self.__dict__.update(before)
+                raise
         self.__dict__.pop("cluster_centers_", None)
         if self.metric != "precomputed":
             rows = clustering.medoid_indices
@@ -180,6 +188,8 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.n_iter_ = clustering.n_swaps
         self.n_evaluations_ = clustering.n_evaluations
         self.trace_ = clustering.trace
+        self.algorithm_, self.reason_ = clustering.algorithm, clustering.reason
+        self.converged_ = clustering.converged
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.intp]:

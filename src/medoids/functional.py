@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from medoids.clustering import Clustering, TraceRecord
 from medoids.distances import Calls, Counted, Dissimilarity, Tally, count_rows, dissimilarity
 from medoids.engine.threads import Threads
 from medoids.initialization import RANDOM_INITS
-from medoids.progress import call_counter, narrator
+from medoids.progress import call_counter, narrated
 from medoids.validation import (
     check_algorithm,
     check_callback,
@@ -38,6 +38,8 @@ from medoids.validation import (
 
 __all__ = ["Settings", "fit", "k_medoids"]
 
+# Keywords that say nothing of the result.
+_ASIDE = {"callback", "verbose"}
 # Share of memory_limit for the values of a callable, beside what an algorithm stores.
 _REMEMBERED = 8
 
@@ -173,11 +175,10 @@ def fit(
             callback=settings.callback,
         )
         algorithm, reason = _choose(algorithm, problem)
-        if verbose:
-            problem.callback = narrator(algorithm, reason, verbose, settings.callback)
         starts = n_init if isinstance(init, str) and init in RANDOM_INITS else 1
         try:
-            solution = _best_of(problem, algorithm, starts)
+            with narrated(problem, algorithm, reason, verbose):
+                solution = _best_of(problem, algorithm, starts)
         except KeyboardInterrupt:
             if on_interrupt == "raise" or not problem.medoids:
                 raise
@@ -189,7 +190,8 @@ def fit(
             # The matrix knows its problem: without this, it would stay until the garbage collector comes by.
             problem.matrix = None
     _warn(solution, problem)
-    clustering = _result(solution, problem, algorithm, reason)
+    parameters = {field.name: getattr(settings, field.name) for field in fields(settings) if field.name not in _ASIDE}
+    clustering = _result(solution, problem, algorithm, reason, {"n_clusters": k, **parameters})
     return clustering, distance.take(clustering.medoid_indices)
 
 
@@ -239,7 +241,9 @@ def _warn(solution: Solution, problem: Problem) -> None:
         )
 
 
-def _result(solution: Solution, problem: Problem, algorithm: str, reason: str) -> Clustering:
+def _result(
+    solution: Solution, problem: Problem, algorithm: str, reason: str, parameters: dict[str, Any]
+) -> Clustering:
     assignment: Assignment = solution.assignment
     medoids: npt.NDArray[np.intp] = np.array(assignment.medoids, dtype=np.intp)
     tally = problem.distance.tally
@@ -256,4 +260,5 @@ def _result(solution: Solution, problem: Problem, algorithm: str, reason: str) -
         n_evaluations=tally.computed,
         counts=tally.counts,
         trace=solution.trace,
+        parameters=parameters,
     )

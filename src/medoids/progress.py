@@ -1,49 +1,69 @@
-"""What a fit says while it runs."""
+"""What a fit says while it runs: a bar on a terminal, a line for each step where asked for, else nothing."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 from medoids.clustering import TraceRecord
 
-__all__ = ["call_counter", "narrator"]
+if TYPE_CHECKING:  # a problem is above this floor
+    from medoids.algorithms.problem import Problem
+
+__all__ = ["call_counter", "narrated"]
 
 # Seconds between two lines of `call_counter`.
 _PAUSE = 5.0
 
 
-def narrator(
-    algorithm: str, reason: str, verbose: int, then: Callable[[TraceRecord], object] | None
-) -> Callable[[TraceRecord], object] | None:
-    """Return a callback that writes a line for each step to standard error and then calls the user's own.
+@contextmanager
+def narrated(problem: Problem, algorithm: str, reason: str, verbose: int) -> Iterator[None]:
+    """Tell of a problem's steps on standard error, and go on calling the user's own callback.
 
-    Nothing is written into a pipe unless ``verbose`` is above 1.
+    Nothing is written into a pipe unless ``verbose`` is above 1, which gives lines; a terminal gets a bar, or lines
+    where ``rich`` is not installed.
     """
-    if verbose < 2 and not sys.stderr.isatty():
-        return then
-    sys.stderr.write(f"medoids: {algorithm} ({reason})\n")
+    if not _speaks(verbose):
+        yield
+        return
+    show = _bar if _shows_bar(verbose) else _lines
+    own = problem.callback
+    with show(problem, algorithm, reason) as tell:
 
-    def tell(step: TraceRecord) -> object:
-        change = "start" if step.medoid_in is None else f"+{step.medoid_in}"
-        if step.medoid_out is not None:
-            change += f" -{step.medoid_out}"
-        sys.stderr.write(
-            f"{step.seconds:8.2f} s  {step.phase:5}  {change:<18} loss {step.loss:.6g}  "
-            f"{step.n_evaluations:,} distances\n"
-        )
-        return then(step) if then is not None else None
+        def callback(step: TraceRecord) -> object:
+            tell(step)
+            return own(step) if own is not None else None
 
-    return tell
+        problem.callback = callback
+        try:
+            yield
+        finally:
+            problem.callback = own
+
+
+def _speaks(verbose: int) -> bool:
+    return verbose > 1 or (verbose == 1 and sys.stderr.isatty())
+
+
+def _shows_bar(verbose: int) -> bool:
+    if verbose != 1 or not sys.stderr.isatty():
+        return False
+    try:
+        import rich.progress  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 def call_counter(verbose: int, pause: float = _PAUSE) -> Callable[[int], None] | None:
     """Return what writes a line now and then while a slow metric is called, between the steps of a fit.
 
-    As `narrator`, it is silent in a pipe unless ``verbose`` is above 1.
+    Silent where a bar is shown, which counts by itself, and in a pipe unless ``verbose`` is above 1.
     """
-    if verbose < 1 or (verbose < 2 and not sys.stderr.isatty()):
+    if not _speaks(verbose) or _shows_bar(verbose):
         return None
     began = last = perf_counter()
     total = 0
@@ -59,3 +79,98 @@ def call_counter(verbose: int, pause: float = _PAUSE) -> Callable[[int], None] |
             )
 
     return tell
+
+
+def _change(step: TraceRecord) -> str:
+    """Return what a step did, as in "+12 -7".
+
+    >>> _change(TraceRecord("swap", 12, 7, 1.5, 100, 0.1, 10, 1))
+    '+12 -7'
+    """
+    change = "start" if step.medoid_in is None else f"+{step.medoid_in}"
+    return change if step.medoid_out is None else f"{change} -{step.medoid_out}"
+
+
+@contextmanager
+def _lines(problem: Problem, algorithm: str, reason: str) -> Iterator[Any]:
+    sys.stderr.write(f"medoids: {algorithm} ({reason})\n")
+
+    def tell(step: TraceRecord) -> None:
+        sys.stderr.write(
+            f"{step.seconds:8.2f} s  {step.phase:5}  {_change(step):<18} loss {step.loss:.6g}  "
+            f"{step.n_evaluations:,} distances\n"
+        )
+
+    yield tell
+
+
+@contextmanager
+def _bar(problem: Problem, algorithm: str, reason: str) -> Iterator[Any]:
+    """Show phase, medoid, loss, distances, their rate and the time left.
+
+    BUILD has k steps, so its end can be foretold. How many swaps follow is not known before they are made: until then
+    the bar runs back and forth, and the clock counts upward.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+    from rich.text import Text
+
+    tally = problem.distance.tally
+
+    class Distances(ProgressColumn):
+        """Counted while a step is under way, too: the bar moves even where a step takes a minute."""
+
+        def render(self, task: Task) -> Text:
+            computed = sum(count.computed for count in list(tally.counts.values()))
+            rate = computed / task.elapsed if task.elapsed else 0.0
+            return Text(f"{_short(computed)} distances {_short(rate)}/s", style="cyan")
+
+    class Left(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            if task.total is None:
+                return Text("until no swap improves", style="magenta")
+            if not task.completed or task.completed >= task.total:
+                return Text("")
+            seconds = task.fields["seconds"] / task.completed * (task.total - task.completed)
+            return Text(f"{seconds:,.0f} s left", style="magenta")
+
+    console = Console(stderr=True)
+    console.print(f"medoids: {algorithm} ({reason})", style="dim", markup=False, highlight=False)
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.fields[phase]:<9}", style="bold"),
+        BarColumn(bar_width=16),
+        TextColumn("{task.fields[change]}"),
+        TextColumn("{task.fields[loss]}", style="green"),
+        Distances(),
+        TimeElapsedColumn(),
+        Left(),
+    )
+    with Progress(*columns, console=console, transient=False) as progress:
+        bar = progress.add_task("", total=problem.k, phase="build", change="", loss="", seconds=0.0)
+        done = {"build": 0, "swap": 0}
+
+        def tell(step: TraceRecord) -> None:
+            done[step.phase] = done.get(step.phase, 0) + 1
+            told: dict[str, Any] = {"change": _change(step), "loss": f"loss {step.loss:.6g}", "seconds": step.seconds}
+            if step.phase == "build" and step.medoid_in is not None and done["build"] < problem.k:
+                phase = f"build {done['build']}/{problem.k}"
+                progress.update(bar, completed=done["build"], phase=phase, **told)
+            else:
+                progress.tasks[0].total = None  # to `update`, None is no change
+                progress.update(bar, phase=f"swap {done['swap']}", **told)
+
+        yield tell
+        progress.update(bar, total=1, completed=1, phase="done")
+
+
+def _short(number: float) -> str:
+    """Write a count in few characters.
+
+    >>> _short(950), _short(12_345), _short(3_400_000)
+    ('950', '12.3k', '3.4M')
+    """
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.1f}{letter}"
+    return f"{number:.0f}"

@@ -1,0 +1,90 @@
+"""What commands say: results to standard output, notes to standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from medoids.cli.features import Features
+    from medoids.clustering import Clustering
+
+__all__ = ["print_clusters", "print_comparison", "print_json", "print_table", "show_warning", "tell"]
+
+
+def tell(notes: list[str], quiet: bool = False) -> None:
+    for note in notes if not quiet else []:
+        sys.stderr.write(f"medoids: {note}\n")
+
+
+def print_json(value: Any) -> None:
+    sys.stdout.write(json.dumps(value, indent=2, default=str, ensure_ascii=False) + "\n")
+
+
+def print_table(heads: list[str], rows: list[tuple[Any, ...]], right: tuple[str, ...] = ()) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in heads:
+        table.add_column(head, justify="right" if head in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
+    console.print(table)
+
+
+def print_clusters(found: Features, clustering: Clustering, result: dict[str, Any]) -> None:
+    from medoids.cli.results import medoid_text
+
+    rows = []
+    for entry in result["medoids"]:
+        name = entry.get(found.id_name, entry["row"])
+        text = medoid_text(found, entry["row"])
+        rows.append((entry["cluster"], name, f"{entry['size']:,}", f"{entry['mean_distance']:.4g}", text))
+    print_table(
+        ["cluster", found.id_name, "points", "mean distance", "medoid"], rows, ("cluster", "points", "mean distance")
+    )
+    n = result["n"]
+    sys.stdout.write(
+        f"loss       {result['loss']:.6g} mean {result['metric']} distance to the medoid\n"
+        f"time       {result['seconds']:.2f} s with {result['algorithm']}: {result['reason']}\n"
+        f"distances  {result['n_evaluations']:,} computed, {result['n_evaluations'] / n**2:.2g} of n x n\n"
+    )
+    if not clustering.converged:
+        sys.stdout.write("stopped before no swap improves\n")
+    for kind, path in result["files"].items():
+        sys.stdout.write(f"{kind:<10} {path}\n")
+
+
+def print_comparison(lines: list[dict[str, Any]]) -> None:
+    best = min(line["loss"] for line in lines if "error" not in line)
+    rows = []
+    for line in lines:
+        if "error" in line:
+            rows.append((line["algorithm"], "-", "-", "-", "-", "-", line["error"]))
+            continue
+        above = (line["loss"] - best) / abs(best or 1)
+        note = "" if line["converged"] else "stopped at max-iter"
+        if line["ran"] != line["algorithm"]:
+            note = f"{line['ran']} {note}"
+        rows.append(
+            (
+                line["algorithm"],
+                f"{line['loss']:.6g}",
+                "best" if above == 0 else f"+{above:.3%}",
+                f"{line['seconds']:.2f}",
+                f"{line['n_evaluations']:,}",
+                f"{line['of_n_squared']:.3f}",
+                note,
+            )
+        )
+    heads = ["algorithm", "loss", "above best", "seconds", "distances", "of n x n", "note"]
+    print_table(heads, rows, tuple(heads[1:-1]))
+
+
+def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    sys.stderr.write(f"medoids: warning: {message}\n")

@@ -1,0 +1,129 @@
+"""The figures of the report in matplotlib: `map`, `loss` and `sizes` draw on an Axes and return it.
+
+Needs matplotlib, which the extra ``report`` brings.
+
+Examples
+--------
+>>> from sklearn.datasets import load_iris
+>>> from medoids import k_medoids, plot
+>>> X = load_iris().data
+>>> found = k_medoids(X, 3)
+>>> plot.map(found, X).get_title()
+'3 medoids of 150 points'
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from medoids.clustering import Clustering
+from medoids.reporting.layout import place
+from medoids.reporting.palette import LIGHT, MATPLOTLIB_MARKERS, colour_of, shape_of
+from medoids.reporting.report import measured, placed_as
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["loss", "map", "sizes"]
+
+
+def map(clustering: Any, X: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the points on a plane, with the medoids marked: PCA for vectors, landmark MDS for anything else.
+
+    Parameters
+    ----------
+    clustering : Clustering or fitted KMedoids
+    X : the data that it was fitted to
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = _axes(ax, (7, 5.5))
+    found, distance, metric, checked = measured(clustering, X)
+    layout = place(found, checked, distance, metric, placed_as(metric, checked))
+    labels = found.labels[layout.rows]
+    for j in range(len(found.medoid_indices)):
+        xy = layout.xy[labels == j]
+        ax.scatter(xy[:, 0], xy[:, 1], s=14, alpha=0.6, linewidths=0, **_style(j))
+    at = np.searchsorted(layout.rows, found.medoid_indices)
+    for j, (x, y) in enumerate(layout.xy[at]):
+        ax.scatter(x, y, s=130, edgecolors="white", linewidths=1.6, zorder=3, **_style(j), label=f"medoid {j}")
+        ax.annotate(str(j), (x, y), xytext=(0, 8), textcoords="offset points", ha="center", weight="bold", zorder=4)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.set_xlabel(f"{layout.method}: {layout.note}", fontsize="small")
+    ax.set_title(f"{len(found.medoid_indices)} medoids of {len(found.labels):,} points")
+    return ax
+
+
+def loss(clustering: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the mean distance after each step: circles where BUILD added a medoid, triangles where SWAP replaced one.
+
+    Parameters
+    ----------
+    clustering : Clustering or fitted KMedoids
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = _axes(ax, (6, 3.6))
+    trace = clustering.trace if isinstance(clustering, Clustering) else clustering.trace_
+    losses = np.array([step.loss for step in trace])
+    steps = np.arange(1, len(trace) + 1)
+    ax.plot(steps, losses, color=LIGHT[0], linewidth=1.5)
+    for phase, marker, face in (("build", "o", "white"), ("swap", "^", LIGHT[0])):
+        at = np.array([step.phase == phase for step in trace], dtype=bool)
+        if at.any():
+            ax.plot(steps[at], losses[at], marker, color=LIGHT[0], markerfacecolor=face, label=phase.upper())
+    ax.set_xlabel("step")
+    ax.set_ylabel("mean distance to the medoid")
+    ax.legend()
+    return ax
+
+
+def sizes(clustering: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the number of points of each cluster.
+
+    Parameters
+    ----------
+    clustering : Clustering or fitted KMedoids
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = _axes(ax, (6, 3.6))
+    fitted = isinstance(clustering, Clustering)
+    labels, medoids = (
+        (clustering.labels, clustering.medoid_indices) if fitted else (clustering.labels_, clustering.medoid_indices_)
+    )
+    counts = np.bincount(labels, minlength=len(medoids))
+    bars = ax.bar(np.arange(len(counts)), counts, color=[LIGHT[colour_of(j)] for j in range(len(counts))])
+    if len(counts) <= 30:
+        ax.bar_label(bars, fmt="{:,.0f}", fontsize="small")
+        ax.set_xticks(np.arange(len(counts)))
+    ax.set_xlabel("cluster")
+    ax.set_ylabel("points")
+    return ax
+
+
+def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise ImportError('medoids.plot needs matplotlib; install it with pip install "medoids[report]"') from None
+    return pyplot.subplots(figsize=size, layout="constrained")[1]
+
+
+def _style(cluster: int) -> dict[str, Any]:
+    return {"color": LIGHT[colour_of(cluster)], "marker": MATPLOTLIB_MARKERS[shape_of(cluster)]}

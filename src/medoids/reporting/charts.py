@@ -1,0 +1,204 @@
+"""The figures of the report as SVG. Colours are classes, so that the page's style sheet serves light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.clustering import TraceRecord
+from medoids.reporting.palette import SHAPES, colour_of, shape_of
+from medoids.reporting.wording import escaped, number
+
+__all__ = ["distance_strip", "legend_mark", "loss_chart", "map_chart", "shape_symbols", "silhouette_chart"]
+
+Float64s = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+
+
+def shape_symbols() -> str:
+    """Define the shapes once for all figures of a page."""
+    paths = "".join(f'<path id="shape{s}" d="{path}"/>' for s, path in enumerate(SHAPES))
+    return f'<svg class="hidden" aria-hidden="true"><defs>{paths}</defs></svg>'
+
+
+def legend_mark(cluster: int) -> str:
+    """A cluster's colour and shape, in the size of a letter."""
+    return (
+        f'<svg class="mark k{colour_of(cluster)}" viewBox="-6 -6 12 12" aria-hidden="true">'
+        f'<use href="#shape{shape_of(cluster)}"/></svg>'
+    )
+
+
+def map_chart(xy: Float64s, labels: Rows, medoids: Sequence[int], names: Sequence[str]) -> tuple[str, Rows]:
+    """Draw points, cluster by cluster, and over them the medoids; return also the order in which points are drawn.
+
+    Parameters
+    ----------
+    xy : ndarray of shape (m, 2)
+    labels : ndarray of shape (m,)
+    medoids : positions in ``xy`` of the medoids
+    names : what each medoid is called, in plain text
+    """
+    width, pad = 960.0, 26.0
+    low, high = xy.min(axis=0), xy.max(axis=0)
+    largest = float((high - low).max()) or 1.0
+    span = np.maximum((high - low) / largest, 1e-6) * largest  # points on a line, or on one spot
+    height = float(np.clip((width - 2 * pad) * span[1] / span[0] + 2 * pad, 420, 680))
+    scale = min((width - 2 * pad) / span[0], (height - 2 * pad) / span[1])
+    middle = (low + high) / 2
+    place = np.column_stack(
+        [width / 2 + (xy[:, 0] - middle[0]) * scale, height / 2 - (xy[:, 1] - middle[1]) * scale]
+    ).round(1)
+    groups, order = [], []
+    size = "small" if len(xy) > 1500 else "large"
+    for j in range(len(medoids)):
+        members = np.flatnonzero(labels == j)
+        order.append(members)
+        uses = "".join(f'<use href="#shape{shape_of(j)}" x="{x:g}" y="{y:g}"/>' for x, y in place[members])
+        groups.append(f'<g class="points k{colour_of(j)}" data-cluster="{j}">{uses}</g>')
+    marks = []
+    for j, at in enumerate(medoids):
+        x, y = place[at]
+        label = escaped(names[j])
+        marks.append(
+            f'<g class="medoid k{colour_of(j)}" data-cluster="{j}" data-point="{at}" transform="translate({x:g} {y:g})"'
+            f' tabindex="0" role="img" aria-label="{label}"><title>{label}</title><g class="sized">'
+            f'<use class="halo" href="#shape{shape_of(j)}"/><use href="#shape{shape_of(j)}"/></g>'
+            f'<text class="sized" y="-14">{j}</text></g>'
+        )
+    drawn = np.concatenate(order)
+    words = f"Map of {len(xy):,} points in {len(medoids)} clusters, with the medoids marked by their numbers"
+    return (
+        f'<svg class="map {size}" viewBox="0 0 {width:g} {height:.0f}" role="group" aria-label="{escaped(words)}">'
+        f"{''.join(groups)}<circle class='ring' r='9' visibility='hidden'/>{''.join(marks)}</svg>",
+        drawn,
+    )
+
+
+def distance_strip(quantiles: Sequence[float], low: float, high: float, words: str) -> str:
+    """A box of quartiles on a whisker from the 5th to the 95th percentile, and a tick for the farthest point.
+
+    ``quantiles`` are the 5, 25, 50, 75, 95 and 100 % points.
+    """
+    span = (high - low) or 1.0
+    q5, q25, q50, q75, q95, q100 = (min(100 * (q - low) / span, 99.5) for q in quantiles)
+    return (
+        f'<svg class="strip" viewBox="0 0 100 16" preserveAspectRatio="none" role="img" aria-label="{escaped(words)}">'
+        f"<title>{escaped(words)}</title>"
+        f'<line class="whisker" x1="{q5:.1f}" x2="{q95:.1f}" y1="8" y2="8"/>'
+        f'<rect x="{q25:.1f}" width="{max(q75 - q25, 0.4):.1f}" y="3" height="10"/>'
+        f'<line class="median" x1="{q50:.1f}" x2="{q50:.1f}" y1="1" y2="15"/>'
+        f'<line class="farthest" x1="{q100:.1f}" x2="{q100:.1f}" y1="5" y2="11"/></svg>'
+    )
+
+
+def ticks(low: float, high: float, count: int = 5) -> Float64s:
+    """Round numbers between two.
+
+    >>> ticks(0, 1).tolist()
+    [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    """
+    step = 10.0 ** np.floor(np.log10((high - low) / count))
+    for times in (1, 2, 5, 10):
+        if (high - low) / (step * times) <= count:
+            step *= times
+            break
+    first = np.ceil(low / step - 1e-9)
+    found: Float64s = np.round(np.arange(first, np.floor(high / step + 1e-9) + 1) * step, 12) + 0.0  # never -0
+    return found
+
+
+def silhouette_chart(values: Float64s, labels: Rows, means: Float64s, overall: float) -> str:
+    """Every point a thin bar, sorted within its cluster; the width of the block is its share of points."""
+    width, left, top, bottom, gap = 640.0, 56.0, 8.0, 40.0, 4.0
+    k = len(means)
+    low = min(0.0, float(np.floor(values.min() * 5) / 5))
+    room = max(260.0, 14.0 * k)
+    height = top + room + gap * (k - 1) + bottom
+
+    def across(s: float) -> float:
+        return left + (s - low) / (1 - low) * (width - left - 14)
+
+    parts = [_vertical_axis(ticks(low, 1.0), across, top, height - bottom)]
+    y = top
+    for j in range(k):
+        sorted_ = np.sort(values[labels == j])[::-1]
+        tall = room * len(sorted_) / len(values)
+        if len(sorted_) > 150:
+            sorted_ = sorted_[np.linspace(0, len(sorted_) - 1, 150).round().astype(int)]
+        edges = np.linspace(y, y + tall, len(sorted_) + 1)
+        corners = []
+        for s, a, b in zip(sorted_, edges[:-1], edges[1:], strict=True):
+            corners += [f"{across(s):.1f},{a:.1f}", f"{across(s):.1f},{b:.1f}"]
+        shape = f"M{across(0):.1f},{y:.1f}L{' '.join(corners)}L{across(0):.1f},{y + tall:.1f}z"
+        words = f"cluster {j}: mean {means[j]:.3f}"
+        parts.append(f'<path class="k{colour_of(j)}" data-cluster="{j}" d="{shape}"><title>{words}</title></path>')
+        if tall >= 9 or k <= 30:
+            parts.append(
+                f'<text class="tick" x="{left - 10:g}" y="{y + tall / 2 + 4:.1f}" text-anchor="end">{j}</text>'
+            )
+        y += tall + gap
+    x = across(overall)
+    parts.append(f'<line class="mean" x1="{x:.1f}" x2="{x:.1f}" y1="{top:g}" y2="{height - bottom:g}"/>')
+    words = f"Medoid silhouettes of {len(values):,} points in {k} clusters; mean {overall:.3f}"
+    return _chart(width, height, words, parts)
+
+
+def loss_chart(trace: Sequence[TraceRecord]) -> str:
+    """The mean distance after each step: hollow circles for BUILD, filled triangles for SWAP."""
+    width, height, left, top, bottom = 640.0, 300.0, 74.0, 14.0, 40.0
+    losses = np.array([step.loss for step in trace])
+    low, high = float(losses.min()), float(losses.max())
+    if high - low < 1e-12 * max(abs(high), 1e-300):
+        low, high = low - 0.5 * (abs(low) or 1), high + 0.5 * (abs(high) or 1)
+    low, high = low - 0.06 * (high - low), high + 0.04 * (high - low)
+
+    def across(step: float) -> float:
+        return left + 14 + (step - 1) / max(len(trace) - 1, 1) * (width - left - 42)
+
+    def down(loss: float) -> float:
+        return top + (high - loss) / (high - low) * (height - top - bottom)
+
+    parts = []
+    for tick in ticks(low, high):
+        y = down(float(tick))
+        parts.append(f'<line class="grid" x1="{left:g}" x2="{width - 10:g}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(
+            f'<text class="tick" x="{left - 8:g}" y="{y + 5:.1f}" text-anchor="end">{number(float(tick))}</text>'
+        )
+    whole = sorted({round(float(t)) for t in ticks(1, max(len(trace), 2), 8)} & set(range(1, len(trace) + 1)))
+    parts += [
+        f'<text class="tick" x="{across(t):.1f}" y="{height - 20:g}" text-anchor="middle">{t}</text>' for t in whole
+    ]
+    parts.append(f'<text class="tick axis" x="{width - 10:g}" y="{height - 3:g}" text-anchor="end">step</text>')
+    line = " ".join(f"{across(s):.1f},{down(v):.1f}" for s, v in enumerate(losses, start=1))
+    parts.append(f'<polyline class="line" points="{line}"/>')
+    for s, step in enumerate(trace, start=1):
+        if len(trace) > 400 and 1 < s < len(trace):
+            continue
+        shape = SHAPES[2] if step.phase == "swap" else SHAPES[0]
+        change = "start" if step.medoid_in is None else f"row {step.medoid_in:,} in"
+        change += "" if step.medoid_out is None else f", row {step.medoid_out:,} out"
+        words = f"step {s}, {step.phase}: {change}; loss {number(step.loss)} after {step.n_evaluations:,} distances"
+        parts.append(
+            f'<path class="step {escaped(step.phase)}" d="{shape}" transform="translate({across(s):.1f} '
+            f'{down(step.loss):.1f})"><title>{escaped(words)}</title></path>'
+        )
+    words = f"Loss after each of {len(trace)} steps, from {number(losses[0])} to {number(losses[-1])}"
+    return _chart(width, height, words, parts)
+
+
+def _chart(width: float, height: float, words: str, parts: Sequence[str]) -> str:
+    size = f"0 0 {width:g} {height:.0f}"
+    return f'<svg class="chart" viewBox="{size}" role="img" aria-label="{escaped(words)}">{"".join(parts)}</svg>'
+
+
+def _vertical_axis(values: Float64s, across: object, top: float, bottom: float) -> str:
+    assert callable(across)
+    return "".join(
+        f'<line class="grid" x1="{across(v):.1f}" x2="{across(v):.1f}" y1="{top:g}" y2="{bottom:g}"/>'
+        f'<text class="tick" x="{across(v):.1f}" y="{bottom + 20:g}" text-anchor="middle">{v:g}</text>'
+        for v in values
+    )

@@ -1,0 +1,197 @@
+"""Bad files and wrong usage: the exit code, a message that says where, and nothing left behind."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cli.conftest import COMMAND
+from medoids.cli.failures import Failure
+from medoids.cli.features import Selection, features
+from medoids.cli.model import load
+from medoids.cli.reading import read
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+GOOD = "a,b\n1,2\n3,4\n5,7\n2,1\n"
+
+
+def test_help_and_version_say_what_there_is(medoids: Run) -> None:
+    assert "cluster" in medoids("--help").stdout
+    assert "--scale" in medoids("cluster", "--help").stdout
+    assert medoids("--version").stdout.startswith("medoids ")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        pytest.param("a,b\n1,2\n3,4,5\n6,7\n", [], ["line 3", "3 cells", "2"], id="ragged"),
+        pytest.param("a,b\n1,2\n\n3,\n6,7\n", [], ["line 4", "'b'", "no value"], id="missing"),
+        pytest.param("a,b\n1,2\n3,NaN\n6,7\n", [], ["line 3", "'b'", "no value"], id="NaN"),
+        pytest.param("a,b\n1,2\n3,x4\n6,7\n8,9\n", [], ["line 3", "'b'", "'x4'", "--ignore b"], id="text in numbers"),
+        pytest.param("a,b\n1,u\n3,v\n", ["--metric", "l2"], ["line 2", "'b'", "'u'", "l2"], id="text under l2"),
+        pytest.param("a,b\n1,2\n", [], ["-k 2", "1 row"], id="one row"),
+    ],
+)
+def test_bad_tables(medoids: Run, tmp_path: Path, text: str, options: list[str], words: list[str]) -> None:
+    (tmp_path / "x.csv").write_text(text)
+    run = medoids("cluster", "x.csv", "-k", 2, *options, "-o", "l.csv", "--report", "r.html", code=1)
+    assert run.stdout == ""
+    last = run.stderr.splitlines()[-1]
+    assert last.startswith("medoids: error: ")
+    for word in words:
+        assert word in last
+    assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        pytest.param("a,b\n1,2\n3,inf\n6,7\n", {}, ["line 3", "'b'", "inf"], id="infinity"),
+        pytest.param("a,b\n", {}, ["no rows"], id="only a header"),
+        pytest.param("", {}, ["empty"], id="empty"),
+        pytest.param("a,a\n1,2\n3,4\n", {"header": True}, ["'a'", "line 1"], id="names twice"),
+        pytest.param("1,2\n3,4\n5,6\n", {"metric": "precomputed"}, ["3 rows and 2 columns", "square"], id="not square"),
+        pytest.param("a,w\n1,2\n3,-4\n", {"weights": "w"}, ["line 3", "'w'", "-4"], id="negative weight"),
+        pytest.param('a,b\n1,"x\ny"\n3,z\nq,"u"\n4,u\n', {}, ["line 5", "'a'", "'q'"], id="lines in quotes"),
+    ],
+)
+def test_more_bad_tables(tmp_path: Path, text: str, options: dict[str, Any], words: list[str]) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text(text)
+    selection = Selection(weights=options.get("weights"))
+    with pytest.raises(Failure) as failure:
+        features(read(str(file), header=options.get("header")), selection, options.get("metric"), "none")
+    for word in words:
+        assert word in str(failure.value)
+    assert failure.value.code == 1
+
+
+def test_other_bad_files(medoids: Run, tmp_path: Path) -> None:
+    pd.DataFrame({"a": range(1000)}).to_parquet(tmp_path / "whole.parquet")
+    (tmp_path / "cut.parquet").write_bytes((tmp_path / "whole.parquet").read_bytes()[:-100])
+    assert "cut.parquet is not a whole Parquet file" in medoids("cluster", "cut.parquet", "-k", 1, code=1).stderr
+    assert "there is no file missing.csv" in medoids("cluster", "missing.csv", "-k", 1, code=1).stderr
+    np.save(tmp_path / "x.npy", np.array([[1.0, 2], [3, np.nan]]))
+    np.save(tmp_path / "objects.npy", np.array([{}, []], dtype=object), allow_pickle=True)
+    (tmp_path / "x.jsonl").write_text('{"a": 1}\n{"a": 2\n')
+    (tmp_path / "latin.csv").write_bytes("a,b\n1,2\n3,é\n".encode("latin-1"))
+    (tmp_path / "x.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 5\n")
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"a,b\n1,2\n" * 1000)[:-20])
+    cases = {
+        "x.npy": "row 1, column x1 is nan",
+        "objects.npy": "objects.npy is not a whole .npy file",
+        "x.jsonl": "line 2",
+        "latin.csv": "line 3",
+        "x.mtx": "Matrix Market",
+        "cut.gz": "not a whole .gz file",
+        ".": "cannot read",
+    }
+    for name, words in cases.items():
+        with pytest.raises(Failure, match=words):
+            features(read(str(tmp_path / name)), Selection(), None, "none")
+
+
+def test_k_above_n(medoids: Run) -> None:
+    assert "-k 5 is more than the 4 rows" in medoids("cluster", "-", "-k", 5, stdin=GOOD, code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        pytest.param(["-k", "0"], "'-k'", id="k"),
+        pytest.param([], "-k", id="no k"),
+        pytest.param(["-k", "2", "--metric", "euclidian"], "euclidean", id="metric"),
+        pytest.param(["-k", "2", "--algorithm", "best"], "fastpam1", id="algorithm"),
+        pytest.param(["-k", "2", "--columns", "a,z"], "'z'", id="column"),
+        pytest.param(["-k", "2", "--scale", "log"], "robust", id="scale"),
+        pytest.param(["-k", "2", "--memory-limit", "lots"], "lots", id="memory"),
+        pytest.param(["-k", "2", "--output", "x.xlsx"], ".parquet", id="suffix"),
+        pytest.param(["-k", "2", "--output", "x.csv"], "the input x.csv", id="over the input"),
+        pytest.param(["-k", "2", "-o", "y.csv", "--medoids", "./y.csv"], "--output y.csv", id="over each other"),
+        pytest.param(["-k", "2", "--nonsense"], "nonsense", id="option"),
+    ],
+)
+def test_wrong_usage(medoids: Run, tmp_path: Path, options: list[str], words: str) -> None:
+    (tmp_path / "x.csv").write_text(GOOD)
+    run = medoids("cluster", "x.csv", *options, code=2)
+    assert words in run.stderr
+    assert run.stdout == ""
+    assert (tmp_path / "x.csv").read_text() == GOOD
+
+
+def test_an_unwritable_output_is_told_before_the_work(medoids: Run, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(GOOD)
+    run = medoids("cluster", "x.csv", "-k", 2, "-o", "l.csv", "--report", "no/such/folder/r.html", code=1)
+    assert "cannot write no/such/folder/r.html: its folder does not exist" in run.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
+
+
+def test_an_output_that_fails_at_the_end_leaves_none_of_them(medoids: Run, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(GOOD)
+    (tmp_path / "l.csv").write_text("before")
+    # The labels are written by then; the report finds that two numbers a row are no image.
+    run = medoids("cluster", "x.csv", "-k", 2, "-o", "l.csv", "--report", "r.html", "--image-shape", "9x9", code=1)
+    assert "image_shape" in run.stderr
+    assert (tmp_path / "l.csv").read_text() == "before"
+    assert not (tmp_path / "r.html").exists()
+
+
+def _model(medoids: Run, tmp_path: Path) -> dict[str, object]:
+    (tmp_path / "x.csv").write_text(GOOD)
+    medoids("cluster", "x.csv", "-k", 2, "--save", "model")
+    whole: dict[str, object] = json.loads((tmp_path / "model").read_text())
+    return whole
+
+
+def test_a_model_that_was_tampered_with_or_cut_is_refused(medoids: Run, tmp_path: Path) -> None:
+    whole = _model(medoids, tmp_path)
+    text = (tmp_path / "model").read_text()
+    changed = json.loads(text)
+    changed["model"]["medoids"][0][0] += 1e-9
+    newer = {**whole, "version": 2}
+    cases = {
+        json.dumps(changed): "checksum",
+        text[: len(text) // 2]: "was cut",
+        json.dumps(newer): "version 2",
+        "{}": "not a model file",
+        "\x80\x04K\x01.": "not a model file",  # a pickle
+    }
+    for content, words in cases.items():
+        (tmp_path / "bad").write_text(content, encoding="latin-1")
+        with pytest.raises(Failure, match=words):
+            load(str(tmp_path / "bad"))
+    (tmp_path / "bad").write_text(json.dumps(changed))
+    assert "checksum" in medoids("predict", "bad", "x.csv", "-o", "p.csv", code=1).stderr
+    assert not (tmp_path / "p.csv").exists()
+
+
+def test_predict_names_the_column_that_is_missing(medoids: Run, tmp_path: Path) -> None:
+    _model(medoids, tmp_path)
+    (tmp_path / "y.csv").write_text("a,c\n1,2\n3,4\n")
+    assert "no column 'b'" in medoids("predict", "model", "y.csv", code=1).stderr
+
+
+@pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_leaves_nothing(tmp_path: Path, stop: signal.Signals, code: int) -> None:
+    random = np.random.default_rng(0)
+    np.save(tmp_path / "x.npy", random.normal(size=(2500, 40)))
+    command = [str(COMMAND), "cluster", "x.npy", "-k", "400", "--algorithm", "pam", "-o", "l.csv"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.glob(".l.csv.*.part")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(1.5)  # into the fit, which would take minutes
+        os.kill(process.pid, stop)
+        assert process.wait(timeout=20) == code
+    assert [path.name for path in tmp_path.iterdir()] == ["x.npy"]

@@ -1,0 +1,44 @@
+"""The figures in matplotlib."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from medoids import KMedoids, k_medoids, plot
+
+mpl.use("Agg")
+X = load_iris().data
+
+
+@pytest.fixture(autouse=True)
+def _close() -> object:
+    yield
+    mpl.pyplot.close("all")
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_map_draws_every_point_and_medoid(fitted: bool) -> None:
+    found = KMedoids(3).fit(X) if fitted else k_medoids(X, 3)
+    ax = plot.map(found, X)
+    counts = [len(points.get_offsets()) for points in ax.collections]
+    assert sorted(counts[:3]) == sorted(np.bincount(k_medoids(X, 3).labels))
+    assert counts[3:] == [1, 1, 1]
+    assert [text.get_text() for text in ax.texts] == ["0", "1", "2"]
+
+
+def test_loss_has_a_mark_for_each_step() -> None:
+    found = k_medoids(X, 3)
+    ax = plot.loss(found)
+    line, *marks = ax.lines
+    assert line.get_ydata().tolist() == [step.loss for step in found.trace]
+    assert sum(len(mark.get_xdata()) for mark in marks) == len(found.trace)
+
+
+def test_sizes_are_bars_on_the_given_axes() -> None:
+    found = k_medoids(X, 3)
+    ax = mpl.pyplot.figure().subplots()
+    assert plot.sizes(found, ax=ax) is ax
+    assert [bar.get_height() for bar in ax.patches] == np.bincount(found.labels).tolist()
