@@ -20,7 +20,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 
 bench-full: $(VENV)/.dev
-	$(BIN)/python -m benchmarks exact startup first calls peers bandit cifar covertype growth large_k
+	$(BIN)/python -m benchmarks exact startup first calls peers bandit cifar covertype growth large_k delta
 
 reproduce: $(VENV)/.dev
 	$(BIN)/python -m benchmarks losses agreement counts coverage

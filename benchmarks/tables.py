@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.contest import contest, contestants, draw
-from benchmarks.datasets import load, mnist, words
+from benchmarks.datasets import METRIC, load, mnist, rows_of, words
 from benchmarks.measure import in_turns, peak_memory, seconds_of
 from benchmarks.paper import agreement, counts, coverage, losses
 from medoids import k_medoids
@@ -247,8 +247,39 @@ def large_k() -> str:
     return f"{small}\n\n{large}"
 
 
+_DELTAS = {"w = 2.5": np.exp(-(2.5**2)), "w = 3": np.exp(-9.0), "default, w = 3.5": None, "w = 4": np.exp(-16.0)}
+
+
+def delta() -> str:
+    """PairedPAM's medoids against PAM's, and distances used, for several widths: 100 subsets for the default."""
+    found: dict[str, list[tuple[bool, float]]] = {name: [] for name in [*_DELTAS, "1/(k n^3)"]}
+    missed = []
+    for number in range(100):
+        random = np.random.RandomState(number)
+        data = ("MNIST", "CIFAR10", "NEWSGROUPS", "LETTER", "SCRNA")[number % 5]
+        # Wide rows are dear: fewer of them.
+        n = 2_000 if data in ("CIFAR10", "SCRNA") else (2_000, 3_000, 4_000, 5_000)[number // 5 % 4]
+        k = (5, 10, 20)[number // 20 % 3]
+        X = rows_of(data, n, random)
+        exact_ = k_medoids(X, k, metric=METRIC[data], algorithm="fastpam1")
+        widths = _DELTAS | {"1/(k n^3)": 1 / (k * n**3)}
+        for name, value in widths.items():
+            if name.startswith("default") or number < 40:
+                ours = k_medoids(X, k, metric=METRIC[data], algorithm="pairedpam", delta=value, random_state=number)
+                same = abs(ours.loss / exact_.loss - 1) < 1e-9
+                found[name].append((same, ours.n_evaluations / n**2))
+                if name.startswith("default") and not same:
+                    missed.append(f"{data} {n:,}, k = {k}: loss {ours.loss / exact_.loss - 1:+.1e}")
+    lines = ["| width | PAM's loss | of | distances / n^2 |", "|---|---|---|---|"]
+    for name, runs in found.items():
+        lines.append(
+            f"| {name} | {sum(same for same, _ in runs)} | {len(runs)} | {np.mean([share for _, share in runs]):.3f} |"
+        )
+    return "\n".join([*lines, "", f"Missed at the default: {'; '.join(missed) or 'none'}."])
+
+
 TABLES = {"exact": exact, "startup": startup, "first": first, "calls": calls, "peers": peers}
 # Minutes each, for the peers that take them.
-FULL = {"bandit": bandit, "cifar": cifar, "covertype": covertype, "growth": growth, "large_k": large_k}
+FULL = {"bandit": bandit, "cifar": cifar, "covertype": covertype, "growth": growth, "large_k": large_k, "delta": delta}
 # Checks of the paper's claims: counts and losses, not times; up to an hour.
 PAPER = {"losses": losses, "agreement": agreement, "counts": counts, "coverage": coverage}
