@@ -64,12 +64,17 @@ class PairedPAM:
     def run(self) -> Solution:
         problem = self.problem
         build = isinstance(problem.init, str) and problem.init == "build"
-        assignment = self._build() if build else initialize(problem)
+        assignment = self.build() if build else initialize(problem)
         return descend(problem, assignment, lambda: self._swap(assignment))
 
-    def _build(self) -> Assignment:
+    def turn_to(self, problem: Problem) -> None:
+        """Go on with another number of medoids or start for the same points: order and stored distances stay."""
+        self.problem = problem
+        self._carried = self._seen = None
+
+    def build(self) -> Assignment:
         problem = self.problem
-        assignment = Assignment(problem.weights, problem.k)
+        assignment = problem.begin()
         while len(assignment.medoids) < problem.k:
             with problem.distance.tally.phase("build"):
                 arms = self._search(assignment, swaps=False)
@@ -142,6 +147,8 @@ class PairedPAM:
         threads = problem.threads
         if stale or self._carried is None:
             self._carried = Moments(len(self.order), state.k if state.swaps else 0)
+            if state.swaps:
+                self._carried.T[:, list(state.fixed)] = np.inf  # a face that loses to any other
             changed = numbers
         for piece in self.levels.pieces(0, self.everyone):
             self._carried.add(piece, state, changed, 0, threads, old=None if stale else old)
