@@ -96,15 +96,29 @@ class PairedPAM:
             arms = self._search(assignment, swaps=True)
         return self._swap_best(assignment, arms)
 
-    def _swap_best(self, assignment: Assignment, arms: PairedArms) -> bool:
-        """Make the best swap of the arms that are left, if it helps."""
-        problem = self.problem
+    def best_swap(self, assignment: Assignment) -> tuple[int, int, float] | None:
+        """Return (slot, row, loss) of the best swap, or None if none lowers the loss; nothing is changed."""
+        with self.problem.distance.tally.phase("swap"):
+            arms = self._search(assignment, swaps=True)
+        found = self._helpful(assignment, arms)
+        return None if found is None else (found[0], found[1], found[3])
+
+    def _helpful(self, assignment: Assignment, arms: PairedArms) -> tuple[int, int, Float64s, float] | None:
+        """Return the best swap of the arms that are left, if it helps."""
 
         def losses(rows: Float64s) -> Float64s:
             return np.array([assignment.swap_losses(row) for row in rows]).T
 
         found = self._judge(arms, losses)
         if found is None or not found[3] < assignment.loss - TOLERANCE * abs(assignment.loss):
+            return None
+        return found
+
+    def _swap_best(self, assignment: Assignment, arms: PairedArms) -> bool:
+        """Make the best swap of the arms that are left, if it helps."""
+        problem = self.problem
+        found = self._helpful(assignment, arms)
+        if found is None:
             return False
         slot, i, row, _ = found
         out = assignment.medoids[slot]
