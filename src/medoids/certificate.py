@@ -30,7 +30,7 @@ __all__ = ["Certificate", "certify"]
 _ERROR = 1e-3
 # An arm meets the leader, the leader of before, and "no swap" once a round.
 _TESTS = 3
-# Distances of one relaxation, points times rows: of all points, for cheap distances and for dear ones; and the part for a sample.
+# Most distances of a relaxation of all points, for cheap distances and for dear ones; a sample takes half as many.
 _CHEAP, _DEAR, _SHARE = 50_000_000, 2_000_000, 2
 # Independent samples of points, each of at least so many, and the probability that their bound holds.
 _SAMPLES, _FEWEST, _LEVEL = 5, 500, 0.95
@@ -134,8 +134,8 @@ def certify(
     *The bound* is the dual of the k-median relaxation, in which medoids may be taken by fractions. Up to about 7,000
     points (1,400 where a distance is dear) it rests on all of them. Beyond that on independent samples of points, with
     all rows as candidates: the best loss on a sample is on average at most the best loss on all points, because the
-    minimum over medoids of a mean over samples is at least the mean of the minima. So the mean of the samples' bounds is
-    a lower bound in expectation, and one-sided Student's width is taken off it. It is the mean of the differences from
+    minimum over medoids of a mean over samples is at least the mean of the minima. So the mean of the samples' bounds
+    is a lower bound in expectation, and one-sided Student's width is taken off it. It is the mean of the differences from
     the given medoids' loss on the same sample, which is known on all points: their spread is much smaller.
 
     Examples

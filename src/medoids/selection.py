@@ -116,7 +116,8 @@ class KPath:
         if criterion == "elbow":
             return f"k = {k}: {tried} the loss, {self.losses[k]:.4g}, bends most here"
         if criterion == "stability":
-            return f"k = {k}: fits on halves of the data agree best {tried}, with an adjusted Rand of {self.stability[k]:.2f}"
+            agreed = f"with an adjusted Rand index of {self.stability[k]:.2f}"
+            return f"k = {k}: {tried} fits on halves of the data agree best, {agreed}"
         name = criterion.replace("_", " ")
         error = ""
         if criterion == "silhouette" and self.silhouettes[k].error:
@@ -127,8 +128,8 @@ class KPath:
     def stability(self) -> dict[int, float]:
         """For each k the mean adjusted Rand index of fits on resampled data, compared on the same points.
 
-        Eight fits, each on half of the rows, at most 1,000; NaN for k = 1 and where a half has fewer than k rows. Computed when it is
-        first asked for.
+        Eight fits, each on half of the rows, at most 1,000; NaN for k = 1 and where a half has fewer than k rows.
+        Computed when it is first asked for.
         """
         X, sample_weight, settings = self._data
         ks = self.scores["k"].tolist()
@@ -307,9 +308,7 @@ def _since(before: Tally, now: dict[str, Count]) -> dict[str, Count]:
     counts = {}
     for phase, count in now.items():
         old = before.counts.get(phase, Count())
-        counts[phase] = Count(
-            count.requested - old.requested, count.computed - old.computed, count.cached - old.cached
-        )
+        counts[phase] = Count(count.requested - old.requested, count.computed - old.computed, count.cached - old.cached)
     return counts
 
 
@@ -334,7 +333,8 @@ def _depth(ks: npt.NDArray[Any], losses: npt.NDArray[np.float64]) -> npt.NDArray
     """
     across = (ks - ks[0]) / (ks[-1] - ks[0])
     height = (losses[0] - losses[-1]) or 1.0
-    return np.round(1 - across - (losses - losses[-1]) / height, 12)
+    depth: npt.NDArray[np.float64] = np.round(1 - across - (losses - losses[-1]) / height, 12)
+    return depth
 
 
 def _agreement(problem: Problem, ks: Sequence[int]) -> dict[int, float]:

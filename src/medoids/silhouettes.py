@@ -162,7 +162,8 @@ def medoid_silhouettes(d1: Float64s, d2: Float64s) -> Float64s:
     [0.75, 1.0]
     """
     ratio = np.divide(d1, d2, out=np.zeros(len(d1)), where=d2 != 0)
-    return np.clip(1 - ratio, -1, 1)
+    found: Float64s = np.clip(1 - ratio, -1, 1)
+    return found
 
 
 def silhouettes(
@@ -178,7 +179,7 @@ def silhouettes(
     cluster = np.concatenate([each + start for each, start in zip(labels, starts[:-1], strict=True)])
     member = np.tile(np.arange(n), len(labels))
     sums = csr_array((weights[member], (cluster, member)), shape=(int(starts[-1]), n))
-    masses = np.bincount(cluster, weights[member], minlength=int(starts[-1]))
+    masses = np.bincount(cluster, weights[member], minlength=int(starts[-1])).astype(np.float64)
     values = np.empty((len(labels), m))
 
     def work(lot: slice) -> None:
@@ -213,7 +214,7 @@ def _values(totals: Float64s, masses: Float64s, own: Rows, w: Float64s, itself: 
     means[at] = np.inf
     b = means.min(axis=0)
     high = np.maximum(a, b)
-    found = np.divide(b - a, high, out=np.zeros(len(own)), where=(high != 0) & ~alone)
+    found: Float64s = np.divide(b - a, high, out=np.zeros(len(own)), where=(high != 0) & ~alone)
     return found
 
 

@@ -196,7 +196,9 @@ def check_k_range(k_range: Any, n_positive: int, least: int) -> list[int]:
     if k_range is None:
         ks = list(range(max(2, least), min(10, n_positive - 1) + 1))
         if not ks:
-            raise ValueError(f"{n_positive} rows are too few to choose a number of clusters; pass k_range or n_clusters")
+            raise ValueError(
+                f"{n_positive} rows are too few to choose a number of clusters; pass k_range or n_clusters"
+            )
         return ks
     if isinstance(k_range, (str, bytes)) or not isinstance(k_range, Iterable):
         raise TypeError(f"k_range={k_range!r} must be a range or a list of integers, such as range(2, 21)")

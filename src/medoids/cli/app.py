@@ -20,6 +20,7 @@ from medoids.cli.failures import Failure, WrongUsage
 if TYPE_CHECKING:
     from medoids.cli.features import Features
     from medoids.clustering import Clustering
+    from medoids.selection import KPath
 
 __all__ = ["app", "run"]
 
@@ -87,6 +88,9 @@ MetricParam = Annotated[
     list[str] | None,
     typer.Option("--metric-param", metavar="NAME=VALUE", help="Such as p=3; may be repeated.", rich_help_panel=_FIT),
 ]
+Frozen = Annotated[
+    str | None, typer.Option(help="Rows that stay medoids: numbers with commas between.", rich_help_panel=_FIT)
+]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same result.", rich_help_panel=_FIT)]
 MaxIter = Annotated[int, typer.Option(min=0, help="Most swaps.", rich_help_panel=_FIT)]
 MemoryLimit = Annotated[str, typer.Option(help="For stored distances.", rich_help_panel=_FIT)]
@@ -137,6 +141,7 @@ def cluster(
         str,
         typer.Option(help="best, PAM's path; eager, several swaps at once with pairedpam.", rich_help_panel=_FIT),
     ] = "best",
+    frozen: Frozen = None,
     time_limit: Annotated[
         float | None,
         typer.Option(
@@ -188,6 +193,7 @@ def cluster(
     _check_places(paths, file)
     _check_algorithms([algorithm], memory_limit)
     _choice("--swap", swap, ("best", "eager"))
+    rows = _rows("--frozen", frozen)
     with Outputs() as outputs:
         drafts = _claim(outputs, paths)
         found = _load(file, metric, precomputed, columns, ignore, id, weights, scale, format, delimiter, header, array)
@@ -211,6 +217,7 @@ def cluster(
             swap=swap,
             max_iter=max_iter,
             memory_limit=memory_limit,
+            frozen_medoids=rows,
             callback=late,
             random_state=seed,
             n_jobs=jobs,
@@ -360,6 +367,103 @@ def compare(
 
 
 @app.command()
+def choose_k(
+    file: File,
+    k: Annotated[
+        str, typer.Option("-k", "--k", metavar="FIRST:LAST", help="Numbers of clusters, both ends included.")
+    ] = "2:10",
+    criterion: Annotated[
+        str,
+        typer.Option(
+            help="medoid_silhouette, silhouette, elbow (of the loss) or stability (of fits on resampled data).",
+            rich_help_panel=_FIT,
+        ),
+    ] = "medoid_silhouette",
+    metric: Metric = None,
+    metric_param: MetricParam = None,
+    columns: Columns = None,
+    ignore: Ignore = None,
+    id: Id = None,
+    weights: Weights = None,
+    scale: Scale = "none",
+    precomputed: Precomputed = False,
+    format: Format = None,
+    delimiter: Delimiter = None,
+    header: Header = None,
+    array: Array = "",
+    frozen: Frozen = None,
+    seed: Seed = 0,
+    max_iter: MaxIter = 300,
+    memory_limit: MemoryLimit = _MEMORY,
+    jobs: Jobs = None,
+    report: Annotated[str | None, typer.Option(help="A page to look at: .html.", rich_help_panel=_OUT)] = None,
+    image_shape: Annotated[
+        str | None, typer.Option(help="Rows are images, as 28x28 or 32x32x3, in the report.", rich_help_panel=_OUT)
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Cluster with every number of clusters in a range, and suggest one.
+
+    [dim]medoids choose-k flowers.csv --k 2:20 --report flowers.html[/dim]
+    """
+    from medoids.files import Outputs
+
+    first, last = _range(k)
+    shape = _image_shape(image_shape)
+    rows = _rows("--frozen", frozen)
+    paths = {"--report": report} if report is not None else {}
+    _check_places(paths, file)
+    _check_algorithms(["auto"], memory_limit)
+    _choice("--criterion", criterion, ("medoid_silhouette", "silhouette", "elbow", "stability"))
+    with Outputs() as outputs:
+        drafts = _claim(outputs, paths)
+        found = _load(file, metric, precomputed, columns, ignore, id, weights, scale, format, delimiter, header, array)
+        _tell(found.notes, quiet)
+        _check_k(last, found, file)
+        from medoids.selection import k_path
+
+        path = k_path(
+            found.X,
+            range(first, last + 1),
+            sample_weight=found.weights,
+            metric=found.metric,
+            metric_params=_parameters(metric_param),
+            frozen_medoids=rows,
+            max_iter=max_iter,
+            memory_limit=memory_limit,
+            random_state=seed,
+            n_jobs=jobs,
+            verbose=0 if quiet else 1,
+        )
+        chosen, reason = path.suggest(criterion), path.explain(criterion)
+        if report is not None:
+            _report(drafts["--report"], found, path, file, shape)
+    if as_json:
+        scores = {name: _numbers(column) for name, column in path.scores.items()}
+        medoids = {str(each): clustering.medoid_indices.tolist() for each, clustering in path.clusterings.items()}
+        _print_json(
+            {
+                "n": len(found),
+                "metric": found.metric,
+                "suggested": chosen,
+                "criterion": criterion,
+                "reason": reason,
+                "scores": scores,
+                "medoids": medoids,
+                "algorithm": path.algorithm,
+                "n_evaluations": path.n_evaluations,
+                "files": {option.lstrip("-"): place for option, place in paths.items()},
+            }
+        )
+        return
+    _print_path(path, criterion)
+    sys.stdout.write(f"suggested  {reason}\n")
+    for option, place in paths.items():
+        sys.stdout.write(f"{option.lstrip('-'):<10} {place}\n")
+
+
+@app.command()
 def demo(
     report: Annotated[str, typer.Option(help="Where the report goes.")] = "medoids-demo.html",
 ) -> None:
@@ -426,6 +530,32 @@ def _parameters(given: list[str] | None) -> dict[str, Any] | None:
         except json.JSONDecodeError:
             found[name] = value
     return found or None
+
+
+def _range(given: str) -> tuple[int, int]:
+    first, colon, last = given.partition(":")
+    if not (first.isdigit() and (last.isdigit() or not colon)):
+        raise WrongUsage(f"--k {given} must be FIRST:LAST, such as 2:20")
+    low, high = int(first), int(last or first)
+    if low < 1 or high < low:
+        raise WrongUsage(f"--k {given} must go up from at least 1, such as 2:20")
+    if high < 2:
+        raise WrongUsage(f"--k {given} leaves nothing to choose from; try 2:20")
+    return low, high
+
+
+def _rows(option: str, given: str | None) -> list[int] | None:
+    if given is None:
+        return None
+    parts = [part.strip() for part in given.split(",")]
+    if not all(part.isdigit() for part in parts):
+        raise WrongUsage(f"{option} {given} must be row numbers from 0 with commas between, such as 3,17")
+    return [int(part) for part in parts]
+
+
+def _numbers(column: Any) -> list[Any]:
+    """A column for JSON, which knows no NaN."""
+    return [None if value != value else value for value in column.tolist()]
 
 
 def _image_shape(given: str | None) -> tuple[int, ...] | None:
@@ -517,15 +647,21 @@ def _prediction_rows(model: Any, contents: Any, id: str | None) -> Features:
     return Features(X, model.body["kind"], model.body["metric"], X, ids=ids, id_name=id or "row")
 
 
-def _report(draft: Path, found: Features, clustering: Clustering, file: str, shape: tuple[int, ...] | None) -> None:
+def _report(
+    draft: Path, found: Features, clustering: Clustering | KPath, file: str, shape: tuple[int, ...] | None
+) -> None:
+    from medoids.clustering import Clustering
     from medoids.reporting import report
 
     name = "standard input" if file == "-" else Path(file).name
+    title = f"How many clusters in {name}?"
+    if isinstance(clustering, Clustering):
+        title = f"{len(clustering.medoid_indices)} medoids of {name}"
     report(
         clustering,
         found.X,
         draft,
-        title=f"{len(clustering.medoid_indices)} medoids of {name}",
+        title=title,
         feature_names=found.names if found.kind in ("vectors", "sparse") else None,
         ids=found.ids,
         image_shape=shape,
@@ -583,6 +719,20 @@ def _print_clusters(found: Features, clustering: Clustering, result: dict[str, A
         sys.stdout.write("stopped before no swap improves\n")
     for kind, path in result["files"].items():
         sys.stdout.write(f"{kind:<10} {path}\n")
+
+
+def _print_path(path: KPath, criterion: str) -> None:
+    rows = []
+    for at, k in enumerate(path.scores["k"].tolist()):
+        row = {name: column[at] for name, column in path.scores.items()}
+        error = path.silhouettes[k].error if k in path.silhouettes else 0.0
+        width = f" ± {1.96 * error:.3f}" if error else ""
+        two = ("-", "-") if k == 1 else (f"{row['medoid_silhouette']:.3f}", f"{row['silhouette']:.3f}{width}")
+        more = (f"{path.stability[k]:.2f}",) if criterion == "stability" else ()
+        rows.append((k, f"{row['loss']:.6g}", *two, f"{row['smallest_cluster']:,}", *more))
+    heads = ["k", "loss", "medoid silhouette", "silhouette", "smallest cluster"]
+    heads += ["stability"] if criterion == "stability" else []
+    _print_table(heads, rows, tuple(heads))
 
 
 def _print_comparison(lines: list[dict[str, Any]]) -> None:
