@@ -7,9 +7,9 @@ For any number v_s given to each point s, and w_s its share of the weight,
 
 since the nearest medoid alone makes up for v_s - d, and the others take off at least 0. So the sum of the k largest
 rho_i bounds every M at once, whatever v is and whether d is symmetric, a metric, or negative. The best v gives the
-value of the linear relaxation (y_i in [0, 1] instead of {0, 1}), which on real data is mostly within a percent of the best
-loss. v climbs along the subgradient 1 - |{i among the k largest: d(i, s) < v_s}| with Polyak's steps towards a known
-loss, each direction keeping a part of the one before (Camerini, Fratta and Maffioli 1975).
+value of the linear relaxation (y_i in [0, 1] instead of {0, 1}), which on real data is mostly within a percent of the
+best loss. v climbs along the subgradient 1 - |{i among the k largest: d(i, s) < v_s}| with Polyak's steps towards a
+known loss, each direction keeping a part of the one before (Camerini, Fratta and Maffioli 1975).
 """
 
 from __future__ import annotations
