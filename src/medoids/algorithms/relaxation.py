@@ -31,6 +31,7 @@ _CLOSE = 1e-4
 _KEPT = 0.6
 # After so many steps without a better bound the step shrinks, and the climb goes on from the best v.
 _PATIENCE, _SHRINK, _SMALLEST = 6, 0.6, 0.02
+_ROUNDING = 1e-12
 _TILE = 2048
 _CHUNK = 1 << 27
 
@@ -50,8 +51,10 @@ def dual_bound(
     w = weights / weights.sum()
     known = float(w @ d1)
     v = np.where(np.isfinite(d2), (d1 + np.where(np.isfinite(d2), d2, 0.0)) / 2, d1)
-    # Values that rounding may have made too large are not taken at their word.
-    margin = 0.0 if exact else MARGIN * float(w @ np.abs(d1))
+    # Outside of these the slope is known to lead back, and sums of large prices would cancel to noise.
+    low, high = by_reference.min(axis=1).astype(np.float64), by_reference.max(axis=1).astype(np.float64)
+    v = np.clip(v, low, high)
+    rounding = _ROUNDING if exact else MARGIN  # what the sums below may be wrong by, as a share of the prices
     best, best_v = -np.inf, v
     direction = np.zeros(len(v))
     length, idle = 1.0, 0
@@ -59,7 +62,7 @@ def dual_bound(
         rho = _savings(by_reference, v, w, threads)
         rho[~allowed] = -np.inf
         top = np.argpartition(-rho, k - 1)[:k]
-        value = float(w @ v - rho[top].sum())
+        value = float(w @ v - rho[top].sum() - rounding * (w @ np.abs(v)))
         if value > best + 1e-6 * abs(known):
             idle = 0
         else:
@@ -75,8 +78,8 @@ def dual_bound(
         norm = float(w @ direction**2)
         if norm == 0:
             break
-        v = v + length * (known - value) / norm * direction
-    return min(best, known) - margin
+        v = np.clip(v + length * (known - value) / norm * direction, low, high)
+    return min(best, known)
 
 
 def _savings(by_reference: Floats, v: Float64s, w: Float64s, threads: Threads) -> Float64s:
