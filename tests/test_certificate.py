@@ -75,14 +75,13 @@ def test_where_n_is_large_the_paired_search_and_samples_do_it(monkeypatch: pytes
     worse[3] = next(i for i in range(4000) if i not in worse)
     best = certify(X, worse, metric=metric)
     monkeypatch.setattr("medoids.certificate._CHEAP", 4_000_000)
-    for seed in range(2):
-        found = certify(X, pam.medoid_indices, metric=metric, memory_limit="60MB", random_state=seed)
-        assert not found.exact
-        assert found.swap is None
-        assert found.error_probability == 0.001
-        assert found.bound_probability == 0.95
-        assert 0.85 * pam.loss < found.lower_bound < whole.lower_bound * 1.01
-        assert "(with probability 0.95)" in str(found)
+    found = certify(X, pam.medoid_indices, metric=metric, memory_limit="60MB", random_state=0)
+    assert not found.exact
+    assert found.swap is None
+    assert found.error_probability == 0.001
+    assert found.bound_probability == 0.95
+    assert 0.85 * pam.loss < found.lower_bound < whole.lower_bound * 1.01
+    assert "(with probability 0.95)" in str(found)
     other = certify(X, worse, metric=metric, memory_limit="60MB", random_state=0)
     assert other.swap == best.swap
     assert other.gain == pytest.approx(best.gain)

@@ -23,6 +23,7 @@ from medoids.algorithms.local_search import start
 from medoids.algorithms.pairedpam import PairedPAM
 from medoids.clustering import Clustering, TraceRecord
 from medoids.distances import SMALL, Count, Dissimilarity, Tally, count_rows
+from medoids.distances.precomputed import Precomputed
 from medoids.functional import Settings, choose_algorithm, posed, result, warn
 from medoids.progress import narrated
 from medoids.silhouettes import Silhouette, medoid_silhouettes, silhouettes
@@ -191,7 +192,7 @@ n_jobs, verbose
     >>> path.suggest(), path.suggest("elbow"), path.suggest("stability")
     (4, 4, 4)
     >>> path.explain()
-    'k = 4: of k = 2 to 8 it has the highest medoid silhouette, 0.827'
+    'k = 4: of k = 2 to 8 it has the highest medoid silhouette, 0.824'
     """
     settings = Settings(
         metric=metric,
@@ -320,8 +321,13 @@ def _silhouettes(problem: Problem, clusterings: dict[int, Clustering]) -> dict[i
     if not ks:
         return {}
     labels = [clusterings[k].labels for k in ks]
-    with problem.distance.tally.phase("silhouette"):
-        found = silhouettes(problem.distance, labels, problem.weights, rows, problem.threads)
+    distance: Dissimilarity = problem.distance
+    tally = problem.distance.tally
+    with tally.phase("silhouette"):
+        if problem.matrix is not None:
+            distance = Precomputed(problem.matrix.values)
+            tally.add(cached=problem.n * len(rows))
+        found = silhouettes(distance, labels, problem.weights, rows, problem.threads)
     return dict(zip(ks, found, strict=True))
 
 
