@@ -132,9 +132,7 @@ def k_path(path: KPath, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]
     sequence of two matplotlib.axes.Axes
     """
     if axes is None:
-        first = _axes(None, (11, 3.8))
-        first.set_position((0.08, 0.15, 0.38, 0.75))
-        axes = (first, first.figure.add_axes((0.56, 0.15, 0.38, 0.75)))
+        axes = _pyplot().subplots(1, 2, figsize=(11, 3.8), layout="constrained")[1]
     ks, scores = path.scores["k"], path.scores
     axes[0].plot(ks, scores["loss"], "o-", color=LIGHT[0])
     axes[0].set_ylabel("mean distance to the medoid")
@@ -152,13 +150,15 @@ def k_path(path: KPath, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]
 
 
 def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    if ax is not None:
-        return ax
+    return ax if ax is not None else _pyplot().subplots(figsize=size, layout="constrained")[1]
+
+
+def _pyplot() -> Any:
     try:
         from matplotlib import pyplot
     except ImportError:
         raise ImportError('medoids.plot needs matplotlib; install it with pip install "medoids[report]"') from None
-    return pyplot.subplots(figsize=size, layout="constrained")[1]
+    return pyplot
 
 
 def _style(cluster: int) -> dict[str, Any]:
