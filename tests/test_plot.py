@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from medoids import KMedoids, k_medoids, plot
+from medoids import KMedoids, k_medoids, k_path, plot
 
 mpl.use("Agg")
 X = load_iris().data
@@ -42,3 +42,13 @@ def test_sizes_are_bars_on_the_given_axes() -> None:
     ax = mpl.pyplot.figure().subplots()
     assert plot.sizes(found, ax=ax) is ax
     assert [bar.get_height() for bar in ax.patches] == np.bincount(found.labels).tolist()
+
+
+def test_a_path_has_a_curve_for_each_score() -> None:
+    path = k_path(X, range(1, 7))
+    loss, silhouettes = path.plot()
+    assert loss.lines[0].get_ydata().tolist() == path.scores["loss"].tolist()
+    curves = {line.get_label(): line for line in silhouettes.lines}
+    np.testing.assert_array_equal(curves["medoid silhouette"].get_ydata(), path.scores["medoid_silhouette"])
+    given = mpl.pyplot.figure().subplots(1, 2)
+    assert path.plot(axes=given) is given

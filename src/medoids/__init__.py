@@ -4,6 +4,7 @@ Three floors, imports point down only::
 
     faces        estimator.py  functional.py  cli/  reporting/  plot.py  demo.py      what people touch; no arithmetic
     algorithms   algorithms/ (one file an algorithm)  bandit/ (best-arm search)  assignment.py  initialization.py
+                 selection.py  silhouettes.py  certificate.py      which k; how good
     ground       distances/    engine/                                what a distance is; where blocks run
     beside       validation.py inputs.py (every check and message)  clustering.py (the result)
                  progress.py (what a fit says)  files.py (outputs that are whole or not there)
@@ -18,21 +19,47 @@ from medoids._version import __version__
 
 if TYPE_CHECKING:
     from medoids import plot
+    from medoids.certificate import Certificate, certify
     from medoids.clustering import Clustering, TraceRecord
     from medoids.distances import available_metrics
     from medoids.estimator import KMedoids
     from medoids.functional import k_medoids
     from medoids.reporting import report
+    from medoids.selection import KPath, k_path
+    from medoids.silhouettes import Silhouette, medoid_silhouette, silhouette
 
-__all__ = ["Clustering", "KMedoids", "TraceRecord", "__version__", "available_metrics", "k_medoids", "plot", "report"]
+__all__ = [
+    "Certificate",
+    "Clustering",
+    "KMedoids",
+    "KPath",
+    "Silhouette",
+    "TraceRecord",
+    "__version__",
+    "available_metrics",
+    "certify",
+    "k_medoids",
+    "k_path",
+    "medoid_silhouette",
+    "plot",
+    "report",
+    "silhouette",
+]
 
 _HOMES = {
+    "Certificate": "medoids.certificate",
     "Clustering": "medoids.clustering",
     "KMedoids": "medoids.estimator",
+    "KPath": "medoids.selection",
+    "Silhouette": "medoids.silhouettes",
     "TraceRecord": "medoids.clustering",
     "available_metrics": "medoids.distances",
+    "certify": "medoids.certificate",
     "k_medoids": "medoids.functional",
+    "k_path": "medoids.selection",
+    "medoid_silhouette": "medoids.silhouettes",
     "report": "medoids.reporting",
+    "silhouette": "medoids.silhouettes",
 }
 
 

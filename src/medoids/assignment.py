@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import numpy.typing as npt
 
@@ -40,9 +42,11 @@ class Assignment:
         Distances to them; infinite where there is none.
     loss : float
         Weighted sum of ``d1``.
+    fixed : list of int
+        Slots of the frozen medoids, which no swap takes out.
     """
 
-    def __init__(self, weights: Float64s, k: int) -> None:
+    def __init__(self, weights: Float64s, k: int, frozen: Collection[int] = ()) -> None:
         n = len(weights)
         self.weights = weights
         self.medoids: list[int] = []
@@ -52,11 +56,15 @@ class Assignment:
         self.d1 = np.full(n, np.inf)
         self.d2 = np.full(n, np.inf)
         self.loss = np.inf
+        self.fixed: list[int] = []
+        self._frozen = frozenset(frozen)
 
     def add(self, i: int, distances: Float64s) -> None:
         """Make row ``i`` the next medoid, given its distances to all points."""
         slot = len(self.medoids)
         self.medoids.append(i)
+        if i in self._frozen:
+            self.fixed.append(slot)
         self.table[slot] = distances
         self._enter(slot, np.ones(len(distances), dtype=bool))
         self.loss = float(self.weights @ self.d1)
@@ -93,6 +101,7 @@ class Assignment:
         kept = np.minimum(distances, self.d1)
         own = self.weights * (np.minimum(distances, self.d2) - kept)
         losses: Float64s = self.weights @ kept + np.bincount(self.nearest, own, minlength=len(self.medoids))
+        losses[self.fixed] = np.inf
         return losses
 
     def labels(self) -> npt.NDArray[np.intp]:

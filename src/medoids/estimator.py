@@ -25,8 +25,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of medoids, k.
+    n_clusters : int or "auto", default=8
+        Number of medoids, k. "auto" takes the one of ``k_range`` with the highest medoid silhouette; see `k_path`.
     metric : str or callable, default="euclidean"
         "euclidean" ("l2"), "sqeuclidean", "cosine", "correlation", "manhattan" ("l1", "cityblock"), "chebyshev"
         ("linf"), "minkowski", "canberra", "braycurtis", "hamming"; names for sparse arrays, strings, sets, series,
@@ -58,6 +58,10 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         BanditPAM family: cached distances a point.
     memory_limit : int or str, default="2GiB"
         For stored distances. What does not fit is computed again when it is needed, or refused where it must fit.
+    k_range : iterable of int, optional
+        With ``n_clusters="auto"``, the numbers to try; 2 to 10 by default.
+    frozen_medoids : array of row indices, optional
+        Rows that stay medoids; the rest are chosen around them.
     callback : callable, optional
         Called with each record of the trace; returning True stops the fit once it has k medoids.
     random_state : int, RandomState or None, default=None
@@ -70,6 +74,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
 
     Attributes
     ----------
+    n_clusters_ : int
+        The number of medoids, k, that was asked for or chosen.
     medoid_indices_ : ndarray of shape (k,)
         Rows of X that are the medoids.
     cluster_centers_ : ndarray or sparse array of shape (k, p), frame of k rows, or list
@@ -93,6 +99,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
     See Also
     --------
     k_medoids : The same as a function, with more in its result.
+    k_path : Every number of clusters in a range at once, with scores.
 
     Notes
     -----
@@ -118,7 +125,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
@@ -130,6 +137,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         delta: float | None = None,
         cache_width: int = 1000,
         memory_limit: Any = "2GiB",
+        k_range: Any = None,
+        frozen_medoids: Any = None,
         callback: Callable[[TraceRecord], object] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -146,6 +155,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         self.delta = delta
         self.cache_width = cache_width
         self.memory_limit = memory_limit
+        self.k_range = k_range
+        self.frozen_medoids = frozen_medoids
         self.callback = callback
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -182,6 +193,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         if self.metric != "precomputed":
             rows = clustering.medoid_indices
             self.cluster_centers_ = take_rows(X, rows)
+        self.n_clusters_ = len(clustering.medoid_indices)
         self.medoid_indices_ = clustering.medoid_indices
         self.labels_ = clustering.labels
         self.inertia_ = clustering.inertia

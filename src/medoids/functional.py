@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -28,6 +29,7 @@ from medoids.validation import (
     check_count,
     check_data,
     check_delta,
+    check_frozen,
     check_init,
     check_memory,
     check_n_clusters,
@@ -36,7 +38,7 @@ from medoids.validation import (
     parse_bytes,
 )
 
-__all__ = ["Settings", "fit", "k_medoids"]
+__all__ = ["Settings", "choose_algorithm", "fit", "k_medoids", "posed", "result", "warn"]
 
 # Keywords that say nothing of the result.
 _ASIDE = {"callback", "verbose"}
@@ -58,6 +60,8 @@ class Settings:
     delta: float | None = None
     cache_width: int = 1000
     memory_limit: Any = "2GiB"
+    k_range: Any = None
+    frozen_medoids: Any = None
     callback: Callable[[TraceRecord], object] | None = None
     random_state: Any = None
     n_jobs: int | None = None
@@ -66,7 +70,7 @@ class Settings:
 
 def k_medoids(
     X: Any,
-    n_clusters: int,
+    n_clusters: int | str,
     *,
     sample_weight: Any = None,
     on_interrupt: str = "raise",
@@ -80,6 +84,8 @@ def k_medoids(
     delta: float | None = None,
     cache_width: int = 1000,
     memory_limit: Any = "2GiB",
+    k_range: Any = None,
+    frozen_medoids: Any = None,
     callback: Callable[[TraceRecord], object] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -92,13 +98,13 @@ def k_medoids(
     X : array-like, sparse array or frame of shape (n, p), square matrix, or sequence of n objects
         What the metric takes: vectors, strings, series, tables and so on; distances with ``metric="precomputed"``;
         anything for a callable.
-    n_clusters : int
+    n_clusters : int or "auto"
     sample_weight : array-like of shape (n,), optional
         A point's weight multiplies its distance. A row of weight 0 is never a medoid and changes nothing.
     on_interrupt : {"raise", "return"}
         What Ctrl-C does: raise KeyboardInterrupt, or return the best medoids so far (raising before there are any).
-    metric, metric_params, algorithm, init, n_init, swap, max_iter, delta, cache_width, memory_limit, callback, \
-random_state, n_jobs, verbose
+    metric, metric_params, algorithm, init, n_init, swap, max_iter, delta, cache_width, memory_limit, k_range, \
+frozen_medoids, callback, random_state, n_jobs, verbose
         As in `KMedoids`.
 
     Returns
@@ -128,6 +134,8 @@ random_state, n_jobs, verbose
         delta=delta,
         cache_width=cache_width,
         memory_limit=memory_limit,
+        k_range=k_range,
+        frozen_medoids=frozen_medoids,
         callback=callback,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -142,10 +150,35 @@ def fit(
     X: Any, n_clusters: Any, sample_weight: Any, settings: Settings, *, on_interrupt: str = "raise"
 ) -> tuple[Clustering, Dissimilarity]:
     """Cluster data that `check_data` has passed; return also the distance among the medoids, for predict."""
+    if isinstance(n_clusters, str) and n_clusters == "auto":
+        from medoids.selection import fit_auto  # which fits by means of this module
+
+        return fit_auto(X, sample_weight, settings)
+    n_init = check_count("n_init", settings.n_init, 1)
+    with posed(X, n_clusters, sample_weight, settings) as problem:
+        algorithm, reason = choose_algorithm(settings.algorithm, problem)
+        starts = n_init if isinstance(problem.init, str) and problem.init in RANDOM_INITS else 1
+        try:
+            with narrated(problem, algorithm, reason, int(settings.verbose)):
+                solution = _best_of(problem, algorithm, starts)
+        except KeyboardInterrupt:
+            if on_interrupt == "raise" or not problem.medoids:
+                raise
+            swaps = sum(step.phase == "swap" for step in problem.trace)
+            solution = Solution(problem.assign(problem.medoids), swaps, converged=False, trace=problem.trace)
+            if problem.best is not None and problem.best.assignment.loss < solution.assignment.loss:
+                solution = replace(problem.best, converged=False)
+    warn(solution, problem)
+    clustering = result(solution, problem, algorithm, reason, settings)
+    return clustering, problem.distance.inner.take(clustering.medoid_indices)
+
+
+@contextmanager
+def posed(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> Iterator[Problem]:
+    """Check the settings and pose the problem to an algorithm, while threads run for it."""
     algorithm = check_algorithm(settings.algorithm)
     max_iter = check_count("max_iter", settings.max_iter, 0)
     swap = check_swap(settings.swap, algorithm)
-    n_init = check_count("n_init", settings.n_init, 1)
     check_callback(settings.callback)
     verbose = check_count("verbose", int(settings.verbose) if settings.verbose is True else settings.verbose, 0)
     delta = check_delta(settings.delta)
@@ -156,6 +189,7 @@ def fit(
     weights = check_weights(sample_weight, n)
     k = check_n_clusters(n_clusters, n, int(np.count_nonzero(weights)))
     init = check_init(settings.init, n, k, weights)
+    frozen = check_frozen(settings.frozen_medoids, init, n, k, weights)
     tally = Tally()
     calls = Calls(settings.n_jobs, memory_limit // _REMEMBERED, tally, call_counter(verbose))
     distance = dissimilarity(X, settings.metric, settings.metric_params, calls)
@@ -173,29 +207,16 @@ def fit(
             cache_width=cache_width,
             swap=swap,
             callback=settings.callback,
+            frozen=frozen,
         )
-        algorithm, reason = _choose(algorithm, problem)
-        starts = n_init if isinstance(init, str) and init in RANDOM_INITS else 1
         try:
-            with narrated(problem, algorithm, reason, verbose):
-                solution = _best_of(problem, algorithm, starts)
-        except KeyboardInterrupt:
-            if on_interrupt == "raise" or not problem.medoids:
-                raise
-            swaps = sum(step.phase == "swap" for step in problem.trace)
-            solution = Solution(problem.assign(problem.medoids), swaps, converged=False, trace=problem.trace)
-            if problem.best is not None and problem.best.assignment.loss < solution.assignment.loss:
-                solution = replace(problem.best, converged=False)
+            yield problem
         finally:
             # The matrix knows its problem: without this, it would stay until the garbage collector comes by.
             problem.matrix = None
-    _warn(solution, problem)
-    parameters = {field.name: getattr(settings, field.name) for field in fields(settings) if field.name not in _ASIDE}
-    clustering = _result(solution, problem, algorithm, reason, {"n_clusters": k, **parameters})
-    return clustering, distance.take(clustering.medoid_indices)
 
 
-def _choose(algorithm: str, problem: Problem) -> tuple[str, str]:
+def choose_algorithm(algorithm: str, problem: Problem) -> tuple[str, str]:
     """Return the algorithm to run and why."""
     if algorithm == "auto":
         return choose(problem)
@@ -219,7 +240,8 @@ def _best_of(problem: Problem, algorithm: str, starts: int) -> Solution:
     return best
 
 
-def _warn(solution: Solution, problem: Problem) -> None:
+def warn(solution: Solution, problem: Problem) -> None:
+    """Warn of a fit that did not end by itself, and of medoids that are copies of each other."""
     assignment = solution.assignment
     if not solution.converged and not problem.stopped and solution.n_swaps >= problem.max_iter:
         warnings.warn(
@@ -241,12 +263,12 @@ def _warn(solution: Solution, problem: Problem) -> None:
         )
 
 
-def _result(
-    solution: Solution, problem: Problem, algorithm: str, reason: str, parameters: dict[str, Any]
-) -> Clustering:
+def result(solution: Solution, problem: Problem, algorithm: str, reason: str, settings: Settings) -> Clustering:
+    """Return what was found, and how to find it again."""
     assignment: Assignment = solution.assignment
     medoids: npt.NDArray[np.intp] = np.array(assignment.medoids, dtype=np.intp)
     tally = problem.distance.tally
+    parameters = {field.name: getattr(settings, field.name) for field in fields(settings) if field.name not in _ASIDE}
     return Clustering(
         medoid_indices=medoids,
         labels=assignment.labels(),
@@ -260,5 +282,5 @@ def _result(
         n_evaluations=tally.computed,
         counts=tally.counts,
         trace=solution.trace,
-        parameters=parameters,
+        parameters={"n_clusters": problem.k, **parameters},
     )

@@ -21,7 +21,7 @@ Rows = npt.NDArray[np.intp]
 
 def build(problem: Problem, sums: CarriedSums, row: Callable[[int], npt.NDArray[np.float64]]) -> Assignment:
     """PAM's greedy start: each medoid is the row that lowers the loss most (Eq. 4 of the paper)."""
-    assignment = Assignment(problem.weights, problem.k)
+    assignment = problem.begin()
     while len(assignment.medoids) < problem.k:
         references = sums.follow(assignment, swaps=False)
         i, compared = sums.best_addition(assignment)
@@ -31,13 +31,15 @@ def build(problem: Problem, sums: CarriedSums, row: Callable[[int], npt.NDArray[
 
 
 def _random(problem: Problem) -> Rows:
-    return problem.random.choice(problem.candidates, problem.k, replace=False)
+    free = np.setdiff1d(problem.candidates, problem.frozen)
+    drawn = problem.random.choice(free, problem.k - len(problem.frozen), replace=False)
+    return np.concatenate([np.array(problem.frozen, dtype=np.intp), drawn])
 
 
 def _plus_plus(problem: Problem) -> Rows:
     """Each medoid is drawn with a probability in proportion to weight times distance to the nearest one so far."""
-    assignment = Assignment(problem.weights, problem.k)
-    chance = problem.weights.copy()
+    assignment = problem.assign(problem.frozen)
+    chance = problem.weights * np.maximum(assignment.d1, 0) if assignment.medoids else problem.weights.copy()
     while len(assignment.medoids) < problem.k:
         chance[assignment.medoids] = 0
         if not chance.any():  # only duplicates of medoids are left
@@ -51,7 +53,7 @@ def _plus_plus(problem: Problem) -> Rows:
 
 def _lab(problem: Problem) -> Rows:
     """Linear approximative BUILD (Schubert and Rousseeuw 2019): each choice among and for 10 + sqrt(n) drawn rows."""
-    assignment = Assignment(problem.weights, problem.k)
+    assignment = problem.assign(problem.frozen)
     rows = problem.candidates
     size = 10 + int(np.ceil(np.sqrt(len(rows))))
     while len(assignment.medoids) < problem.k:

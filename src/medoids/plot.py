@@ -1,4 +1,4 @@
-"""The figures of the report in matplotlib: `map`, `loss` and `sizes` draw on an Axes and return it.
+"""The figures of the report in matplotlib: `map`, `loss` and `sizes` draw on an Axes and return it, `k_path` on two.
 
 Needs matplotlib, which the extra ``report`` brings.
 
@@ -24,9 +24,13 @@ from medoids.reporting.palette import LIGHT, MATPLOTLIB_MARKERS, colour_of, shap
 from medoids.reporting.report import measured, placed_as
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
-__all__ = ["loss", "map", "sizes"]
+    from medoids.selection import KPath
+
+__all__ = ["k_path", "loss", "map", "sizes"]
 
 
 def map(clustering: Any, X: Any, *, ax: Axes | None = None) -> Axes:
@@ -115,14 +119,46 @@ def sizes(clustering: Any, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+def k_path(path: KPath, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
+    """Draw the loss and the silhouettes of every number of clusters, with the suggested ones marked.
+
+    Parameters
+    ----------
+    path : KPath
+    axes : two matplotlib Axes, optional
+
+    Returns
+    -------
+    sequence of two matplotlib.axes.Axes
+    """
+    if axes is None:
+        axes = _pyplot().subplots(1, 2, figsize=(11, 3.8), layout="constrained")[1]
+    ks, scores = path.scores["k"], path.scores
+    axes[0].plot(ks, scores["loss"], "o-", color=LIGHT[0])
+    axes[0].set_ylabel("mean distance to the medoid")
+    if len(ks) > 2:
+        axes[0].axvline(path.suggest("elbow"), color=LIGHT[0], linestyle=":", label=f"bend at {path.suggest('elbow')}")
+        axes[0].legend()
+    errors = [1.96 * path.silhouettes[k].error if k > 1 else np.nan for k in ks.tolist()]
+    axes[1].errorbar(ks, scores["silhouette"], errors, fmt="s-", color=LIGHT[1], label="silhouette", capsize=2)
+    axes[1].plot(ks, scores["medoid_silhouette"], "o-", color=LIGHT[2], label="medoid silhouette")
+    axes[1].set_ylabel("mean silhouette")
+    axes[1].legend()
+    for ax in axes:
+        ax.set_xlabel("number of clusters")
+    return axes
+
+
 def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    if ax is not None:
-        return ax
+    return ax if ax is not None else _pyplot().subplots(figsize=size, layout="constrained")[1]
+
+
+def _pyplot() -> Any:
     try:
         from matplotlib import pyplot
     except ImportError:
         raise ImportError('medoids.plot needs matplotlib; install it with pip install "medoids[report]"') from None
-    return pyplot.subplots(figsize=size, layout="constrained")[1]
+    return pyplot
 
 
 def _style(cluster: int) -> dict[str, Any]:

@@ -25,9 +25,12 @@ __all__ = [
     "check_count",
     "check_data",
     "check_delta",
+    "check_frozen",
     "check_init",
+    "check_k_range",
     "check_memory",
     "check_n_clusters",
+    "check_rows",
     "check_swap",
     "check_weights",
     "format_bytes",
@@ -110,6 +113,8 @@ def check_callback(callback: Any) -> None:
 
 
 def check_n_clusters(n_clusters: Any, n: int, n_positive: int) -> int:
+    if isinstance(n_clusters, str):
+        raise ValueError(f"n_clusters={n_clusters!r} must be an integer, or 'auto' to choose one from k_range")
     k = check_count("n_clusters", n_clusters, 1)
     if k > n:
         raise ValueError(f"n_clusters={k} is more than the number of samples, n_samples={n}; ask for at most {n}")
@@ -151,15 +156,60 @@ def check_init(init: Any, n: int, k: int, weights: npt.NDArray[np.float64]) -> s
         raise ValueError(f"init must be one of {sorted(INITS)} or a 1-D array of row indices; got {init!r}")
     if len(rows) != k:
         raise ValueError(f"init has {len(rows)} row indices, but n_clusters={k}; pass one index for each cluster")
+    return check_rows("init", rows, n, weights)
+
+
+def check_rows(name: str, given: Any, n: int, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+    """Check that some rows can be medoids together."""
+    rows = np.asarray(given)
+    if rows.ndim != 1 or (rows.dtype.kind not in "iu" and len(rows)):
+        raise ValueError(f"{name} must be a 1-D array of row indices; got {given!r}")
     for at, row in enumerate(rows.tolist()):
         if not 0 <= row < n:
-            raise ValueError(f"init[{at}]={row} is not a row of X, which has rows 0 to {n - 1}")
+            raise ValueError(f"{name}[{at}]={row} is not a row of X, which has rows 0 to {n - 1}")
         if weights[row] == 0:
-            raise ValueError(f"init[{at}]={row} has sample_weight 0, and a row of weight 0 is never a medoid")
+            raise ValueError(f"{name}[{at}]={row} has sample_weight 0, and a row of weight 0 is never a medoid")
     values, counts = np.unique(rows, return_counts=True)
-    if len(values) < k:
-        raise ValueError(f"init repeats row {values[counts > 1][0]}; initial medoids must be different rows")
+    if len(values) < len(rows):
+        what = "initial medoids" if name == "init" else "medoids"
+        raise ValueError(f"{name} repeats row {values[counts > 1][0]}; {what} must be different rows")
     return rows.astype(np.intp)
+
+
+def check_frozen(
+    frozen: Any, init: str | npt.NDArray[np.intp], n: int, k: int, weights: npt.NDArray[np.float64]
+) -> tuple[int, ...]:
+    if frozen is None:
+        return ()
+    rows = check_rows("frozen_medoids", frozen, n, weights)
+    if len(rows) > k:
+        raise ValueError(f"frozen_medoids has {len(rows)} rows, more than n_clusters={k}; ask for more clusters")
+    if not isinstance(init, str):
+        missing = np.setdiff1d(rows, init)
+        if len(missing):
+            raise ValueError(f"init lacks row {missing[0]} of frozen_medoids; a frozen medoid is one from the start")
+    return tuple(rows.tolist())
+
+
+def check_k_range(k_range: Any, n_positive: int, least: int) -> list[int]:
+    """Return the numbers of clusters to try, ascending; by default 2 to 10, as far as there are so many rows."""
+    if k_range is None:
+        ks = list(range(max(2, least), min(10, n_positive - 1) + 1))
+        if not ks:
+            raise ValueError(
+                f"{n_positive} rows are too few to choose a number of clusters; pass k_range or n_clusters"
+            )
+        return ks
+    if isinstance(k_range, (str, bytes)) or not isinstance(k_range, Iterable):
+        raise TypeError(f"k_range={k_range!r} must be a range or a list of integers, such as range(2, 21)")
+    ks = sorted({check_count("k_range", k, 1) for k in k_range})
+    if not ks:
+        raise ValueError("k_range is empty; pass at least one number of clusters, such as range(2, 21)")
+    if ks[-1] > n_positive:
+        raise ValueError(f"k_range goes to {ks[-1]}, but only {n_positive} rows can be medoids; end it there or before")
+    if ks[0] < least:
+        raise ValueError(f"k_range begins at {ks[0]}, but {least} medoids are frozen; begin it there or after")
+    return ks
 
 
 def check_memory(algorithm: str, n: int, need: int, limit: int) -> None:

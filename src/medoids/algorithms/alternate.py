@@ -24,6 +24,8 @@ def alternate(problem: Problem) -> Solution:
         for slot in range(problem.k):
             if problem.stopped:
                 return Solution(assignment, n_swaps, converged=False)
+            if slot in assignment.fixed:
+                continue
             cluster = np.flatnonzero(labels == slot)
             best = _best_medoid(problem, matrix, assignment, slot, cluster)
             if best is None:

@@ -41,6 +41,7 @@ class _MedoidArms:
         self._nearest, self._weights = assignment.nearest, problem.weights.astype(dtype)
         self._scale = assignment.loss / float(problem.weights.sum())
         self.candidates = np.setdiff1d(problem.candidates, assignment.medoids)
+        self._slots = np.setdiff1d(np.arange(problem.k), assignment.fixed)  # that a swap may take
         self.faces = 1
         self.count = len(self.candidates)
 
@@ -105,12 +106,14 @@ class PointArms(_MedoidArms):
 
     def __init__(self, problem: Problem, assignment: Assignment, phase: str, cache: PermutationCache | None) -> None:
         super().__init__(problem, assignment, phase, cache)
-        self.faces = problem.k
+        self.faces = len(self._slots)
+        self._k = problem.k
 
     def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
         d1, d2, w = self._d1[references], self._d2[references], self._weights[references]
-        own = np.zeros((len(references), self.faces), dtype=w.dtype)
+        own = np.zeros((len(references), self._k), dtype=w.dtype)
         own[np.arange(len(references)), self._nearest[references]] = 1
+        own = own[:, self._slots]
         kept = np.minimum(block, d1) - d1  # if its own medoid stays
         left = np.minimum(block, d2) - d1  # if it leaves
         # One update for all faces, and a correction for the face whose medoid is the reference's own.
@@ -124,14 +127,14 @@ class PairArms(_MedoidArms):
 
     def __init__(self, problem: Problem, assignment: Assignment, phase: str, cache: PermutationCache | None) -> None:
         super().__init__(problem, assignment, phase, cache)
-        self._k = problem.k
-        self.count = len(self.candidates) * self._k
+        self._pairs = len(self._slots)
+        self.count = len(self.candidates) * self._pairs
 
     def rows(self, arms: Rows) -> Rows:
-        return self.candidates[arms // self._k]
+        return self.candidates[arms // self._pairs]
 
     def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
         d1, d2, w = self._d1[references], self._d2[references], self._weights[references]
-        remaining = np.where(self._nearest[references] == np.arange(self._k)[:, None], d2, d1)
-        change = np.minimum(block, remaining[arms % self._k]) - d1
+        remaining = np.where(self._nearest[references] == self._slots[:, None], d2, d1)
+        change = np.minimum(block, remaining[arms % self._pairs]) - d1
         return (change @ w)[:, None], (change**2 @ w**2)[:, None]

@@ -57,7 +57,7 @@ class BanditPAM:
 
     def _build(self) -> Assignment:
         problem = self.problem
-        assignment = Assignment(problem.weights, problem.k)
+        assignment = problem.begin()
         while len(assignment.medoids) < problem.k:
             arms = BuildArms(problem, assignment, "build", self.cache)
             found = search(arms, self.references, self.bounds)

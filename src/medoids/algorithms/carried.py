@@ -153,6 +153,7 @@ class CarriedSums:
         losses: Float64s = self._S + self._T
         losses[:, ~self._allowed] = np.inf
         losses[:, assignment.medoids] = np.inf
+        losses[assignment.fixed] = np.inf
         return losses
 
     def _decide(self, losses: Float64s, exact, limit: float) -> tuple[int, int, float, int]:  # type: ignore[no-untyped-def]

@@ -19,7 +19,8 @@ _SAMPLES = 5
 
 
 def draw(problem: Problem, keep: list[int]) -> npt.NDArray[np.intp]:
-    """Return 40 + 2k rows, those in ``keep`` among them, in order."""
+    """Return 40 + 2k rows, those in ``keep`` and the frozen ones among them, in order."""
+    keep = list(dict.fromkeys([*keep, *problem.frozen]))
     free = np.setdiff1d(problem.candidates, keep)
     size = min(40 + 2 * problem.k - len(keep), len(free))
     return np.sort(np.concatenate([keep, problem.random.choice(free, size, replace=False)]).astype(np.intp))

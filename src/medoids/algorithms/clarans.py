@@ -53,13 +53,14 @@ def _search(problem: Problem, best: Assignment | None) -> tuple[Assignment, int,
     if best is None:
         problem.record("build", assignment, None, None, references=problem.n, candidates=problem.k)
     candidates = problem.candidates
-    limit = max(_LEAST_TRIES, int(_SHARE * problem.k * (len(candidates) - problem.k)))
+    free = np.setdiff1d(np.arange(problem.k), assignment.fixed)
+    limit = max(_LEAST_TRIES, int(_SHARE * len(free) * (len(candidates) - problem.k)))
     tries = n_swaps = 0
-    while tries < limit and len(candidates) > problem.k:
+    while tries < limit and len(candidates) > problem.k and len(free):
         if n_swaps == problem.max_iter or problem.stopped:
             return assignment, n_swaps, False
         i = int(problem.random.choice(candidates))
-        slot = int(problem.random.randint(problem.k))
+        slot = int(free[problem.random.randint(len(free))])
         if i in assignment.medoids:
             continue
         tries += 1

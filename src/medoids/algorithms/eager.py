@@ -43,7 +43,9 @@ class EagerPAM(PairedPAM):
         assignment = self._start() if build else initialize(problem)
         n_swaps = 0
         while n_swaps < problem.max_iter and not problem.stopped:
-            made = self._swap_some(assignment, problem.max_iter - n_swaps)
+            made = 0
+            if len(assignment.fixed) < problem.k:
+                made = self._swap_some(assignment, problem.max_iter - n_swaps)
             if made == 0:
                 return Solution(assignment, n_swaps, converged=True)
             n_swaps += made
@@ -52,7 +54,7 @@ class EagerPAM(PairedPAM):
     def _start(self) -> Assignment:
         """Return the medoids that BUILD and single swaps find for the references of level 0."""
         problem = self.problem
-        assignment = Assignment(problem.weights, problem.k)
+        assignment = problem.assign([])
         with problem.distance.tally.phase("build"):
             medoids = self._solve_sample()
         for i in self.order[medoids].tolist():
@@ -65,14 +67,19 @@ class EagerPAM(PairedPAM):
 
     def _solve_sample(self) -> list[int]:
         problem, span = self.problem, self.levels[0].span
-        sample = Assignment(problem.weights[self.order[span]], problem.k)
+        frozen = self.place[list(problem.frozen)].tolist()
+        sample = Assignment(problem.weights[self.order[span]], problem.k, frozen)
         free = np.ones(len(self.order), dtype=bool)
+        for i in frozen:
+            self.levels.fill(0, np.array([i]))
+            sample.add(i, self.levels.row(0, i))
+            free[i] = False
         while len(sample.medoids) < problem.k:
             change = self._carry(State.of_sample(sample, swaps=False)).S
             i = int(np.argmin(np.where(free, change, np.inf)))
             sample.add(i, self.levels.row(0, i))
             free[i] = False
-        best, face = np.empty(len(self.order)), np.empty(len(self.order), dtype=np.intp)
+        best, face = np.empty(len(self.order)), np.zeros(len(self.order), dtype=np.intp)
         while True:
             moments = self._carry(State.of_sample(sample, swaps=True))
             lowest_face(moments.S, moments.T, 0, len(self.order), best, face)

@@ -283,3 +283,12 @@ def screen_faces(S, Q, T, R, t, lead, spread, width, floor, slack, start, stop, 
             if mean - lead <= width * (reach + spread) + slack and mean <= width * reach + slack:
                 keep[i] = True
                 break
+
+
+@kernel()
+def add_savings(R, v, w, start, stop, rho):  # type: ignore[no-untyped-def]
+    """rho_i += sum_s w_s max(0, v_s - d(i, s)): what a medoid at i could save of the prices v."""
+    for s in range(len(v)):
+        row, price, weight = R[s], v[s], w[s]
+        for i in range(start, stop):
+            rho[i] += weight * max(0.0, price - row[i])

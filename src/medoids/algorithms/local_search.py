@@ -17,7 +17,7 @@ def descend(problem: Problem, assignment: Assignment, swap: Callable[[], bool]) 
     """Make swaps until there is none that helps, ``max_iter`` is reached, or the callback stops."""
     n_swaps = 0
     while n_swaps < problem.max_iter and not problem.stopped:
-        if not swap():
+        if len(assignment.fixed) == problem.k or not swap():
             return Solution(assignment, n_swaps, converged=True)
         n_swaps += 1
     return Solution(assignment, n_swaps, converged=False)

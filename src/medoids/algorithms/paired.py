@@ -15,7 +15,7 @@ leader is met in pairs only by the arms that this leaves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,7 @@ class State:
     w: Float64s
     k: int  # slots that are in use
     swaps: bool
+    fixed: Sequence[int] = ()  # slots that no swap takes
 
     @classmethod
     def of(cls, assignment: Assignment, order: Rows, *, swaps: bool) -> State:
@@ -57,6 +58,7 @@ class State:
             assignment.weights[order],
             len(assignment.medoids),
             swaps,
+            tuple(assignment.fixed),
         )
 
     @classmethod

@@ -64,12 +64,17 @@ class PairedPAM:
     def run(self) -> Solution:
         problem = self.problem
         build = isinstance(problem.init, str) and problem.init == "build"
-        assignment = self._build() if build else initialize(problem)
+        assignment = self.build() if build else initialize(problem)
         return descend(problem, assignment, lambda: self._swap(assignment))
 
-    def _build(self) -> Assignment:
+    def turn_to(self, problem: Problem) -> None:
+        """Go on with another number of medoids or start for the same points: order and stored distances stay."""
+        self.problem = problem
+        self._carried = self._seen = None
+
+    def build(self) -> Assignment:
         problem = self.problem
-        assignment = Assignment(problem.weights, problem.k)
+        assignment = problem.begin()
         while len(assignment.medoids) < problem.k:
             with problem.distance.tally.phase("build"):
                 arms = self._search(assignment, swaps=False)
@@ -91,15 +96,29 @@ class PairedPAM:
             arms = self._search(assignment, swaps=True)
         return self._swap_best(assignment, arms)
 
-    def _swap_best(self, assignment: Assignment, arms: PairedArms) -> bool:
-        """Make the best swap of the arms that are left, if it helps."""
-        problem = self.problem
+    def best_swap(self, assignment: Assignment) -> tuple[int, int, float] | None:
+        """Return (slot, row, loss) of the best swap, or None if none lowers the loss; nothing is changed."""
+        with self.problem.distance.tally.phase("swap"):
+            arms = self._search(assignment, swaps=True)
+        found = self._helpful(assignment, arms)
+        return None if found is None else (found[0], found[1], found[3])
+
+    def _helpful(self, assignment: Assignment, arms: PairedArms) -> tuple[int, int, Float64s, float] | None:
+        """Return the best swap of the arms that are left, if it helps."""
 
         def losses(rows: Float64s) -> Float64s:
             return np.array([assignment.swap_losses(row) for row in rows]).T
 
         found = self._judge(arms, losses)
         if found is None or not found[3] < assignment.loss - TOLERANCE * abs(assignment.loss):
+            return None
+        return found
+
+    def _swap_best(self, assignment: Assignment, arms: PairedArms) -> bool:
+        """Make the best swap of the arms that are left, if it helps."""
+        problem = self.problem
+        found = self._helpful(assignment, arms)
+        if found is None:
             return False
         slot, i, row, _ = found
         out = assignment.medoids[slot]
@@ -142,6 +161,8 @@ class PairedPAM:
         threads = problem.threads
         if stale or self._carried is None:
             self._carried = Moments(len(self.order), state.k if state.swaps else 0)
+            if state.swaps:
+                self._carried.T[:, list(state.fixed)] = np.inf  # a face that loses to any other
             changed = numbers
         for piece in self.levels.pieces(0, self.everyone):
             self._carried.add(piece, state, changed, 0, threads, old=None if stale else old)

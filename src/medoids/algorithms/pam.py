@@ -43,6 +43,7 @@ def _best_swap(problem: Problem, matrix: Matrix, assignment: Assignment) -> tupl
         problem.threads.map(work, spans(problem.n, max(1, (1 << 20) // problem.n)))
     losses[:, weights == 0] = np.inf
     losses[:, assignment.medoids] = np.inf
+    losses[assignment.fixed] = np.inf
     limit = assignment.loss - TOLERANCE * abs(assignment.loss)
     compared = 1
     if not matrix.exact:

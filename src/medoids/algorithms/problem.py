@@ -48,6 +48,10 @@ class Problem:
     swap : {"best", "eager"}
     callback : callable or None
         Called with each trace record; returning True stops after the start is complete.
+    frozen : tuple of int
+        Rows that stay medoids.
+    known : dict
+        Exact distances from some rows to all points, which need not be computed again.
     """
 
     distance: Counted
@@ -62,6 +66,8 @@ class Problem:
     cache_width: int = 1000
     swap: str = "best"
     callback: Callable[[TraceRecord], object] | None = None
+    frozen: tuple[int, ...] = ()
+    known: dict[int, npt.NDArray[np.float64]] = field(default_factory=dict)
     started: float = field(default_factory=perf_counter)
     trace: list[TraceRecord] = field(default_factory=list)
     medoids: tuple[int, ...] = ()
@@ -89,7 +95,7 @@ class Problem:
         return out
 
     def part(self, sample: npt.NDArray[np.intp], *, init: str | npt.NDArray[np.intp], max_iter: int) -> Problem:
-        """Return the problem of some rows only, which tells nobody of its steps."""
+        """Return the problem of some rows only, in ascending order, which tells nobody of its steps."""
         return replace(
             self,
             distance=self.distance.take(sample),
@@ -99,10 +105,14 @@ class Problem:
             callback=None,
             trace=[],
             matrix=None,
+            frozen=tuple(np.searchsorted(sample, self.frozen).tolist()),
+            known={},
         )
 
     def exact_row(self, i: int) -> npt.NDArray[np.float64]:
         """Distances from row i, as a medoid, to all points."""
+        if i in self.known:
+            return self.known[i]
         if self.matrix is not None and self.matrix.exact:
             return np.asarray(self.matrix.values[i], dtype=np.float64)
         with self.distance.tally.phase("assignment"):
@@ -111,9 +121,17 @@ class Problem:
 
     def assign(self, medoids: npt.ArrayLike) -> Assignment:
         """Return the state with these medoids."""
-        assignment = Assignment(self.weights, self.k)
+        assignment = Assignment(self.weights, self.k, self.frozen)
         for i in np.asarray(medoids).tolist():
             assignment.add(i, self.exact_row(i))
+        return assignment
+
+    def begin(self) -> Assignment:
+        """Return the state that BUILD starts from: no medoid but the frozen ones, each a step of the trace."""
+        assignment = self.assign([])
+        for i in self.frozen:
+            assignment.add(i, self.exact_row(i))
+            self.record("build", assignment, i, None, references=self.n, candidates=1)
         return assignment
 
     def check_squares(self, squares: npt.NDArray[np.float64]) -> None:

@@ -25,6 +25,7 @@ from medoids.cli.options import (
     Delimiter,
     File,
     Format,
+    Frozen,
     Header,
     Id,
     Ignore,
@@ -48,12 +49,24 @@ from medoids.cli.options import (
     claim,
     metric_parameters,
     parse_image_shape,
+    parse_range,
+    parse_rows,
 )
-from medoids.cli.telling import print_clusters, print_comparison, print_json, print_table, show_warning, tell
+from medoids.cli.telling import (
+    print_clusters,
+    print_comparison,
+    print_json,
+    print_path,
+    print_table,
+    show_warning,
+    tell,
+    without_nan,
+)
 
 if TYPE_CHECKING:
     from medoids.cli.features import Features
     from medoids.clustering import Clustering
+    from medoids.selection import KPath
 
 __all__ = ["app", "run"]
 
@@ -111,6 +124,7 @@ def cluster(
         str,
         typer.Option(help="best, PAM's path; eager, several swaps at once with pairedpam.", rich_help_panel=FIT),
     ] = "best",
+    frozen: Frozen = None,
     time_limit: Annotated[
         float | None,
         typer.Option(
@@ -162,6 +176,7 @@ def cluster(
     check_places(paths, file)
     check_algorithms([algorithm], memory_limit)
     check_choice("--swap", swap, ("best", "eager"))
+    rows = parse_rows("--frozen", frozen)
     with Outputs() as outputs:
         drafts = claim(outputs, paths)
         found = _load(file, metric, precomputed, columns, ignore, id, weights, scale, format, delimiter, header, array)
@@ -185,6 +200,7 @@ def cluster(
             swap=swap,
             max_iter=max_iter,
             memory_limit=memory_limit,
+            frozen_medoids=rows,
             callback=late,
             random_state=seed,
             n_jobs=jobs,
@@ -336,6 +352,103 @@ def compare(
 
 
 @app.command()
+def choose_k(
+    file: File,
+    k: Annotated[
+        str, typer.Option("-k", "--k", metavar="FIRST:LAST", help="Numbers of clusters, both ends included.")
+    ] = "2:10",
+    criterion: Annotated[
+        str,
+        typer.Option(
+            help="medoid_silhouette, silhouette, elbow (of the loss) or stability (of fits on resampled data).",
+            rich_help_panel=FIT,
+        ),
+    ] = "medoid_silhouette",
+    metric: Metric = None,
+    metric_param: MetricParam = None,
+    columns: Columns = None,
+    ignore: Ignore = None,
+    id: Id = None,
+    weights: Weights = None,
+    scale: Scale = "none",
+    precomputed: Precomputed = False,
+    format: Format = None,
+    delimiter: Delimiter = None,
+    header: Header = None,
+    array: Array = "",
+    frozen: Frozen = None,
+    seed: Seed = 0,
+    max_iter: MaxIter = 300,
+    memory_limit: MemoryLimit = MEMORY,
+    jobs: Jobs = None,
+    report: Annotated[str | None, typer.Option(help="A page to look at: .html.", rich_help_panel=OUT)] = None,
+    image_shape: Annotated[
+        str | None, typer.Option(help="Rows are images, as 28x28 or 32x32x3, in the report.", rich_help_panel=OUT)
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Cluster with every number of clusters in a range, and suggest one.
+
+    [dim]medoids choose-k flowers.csv --k 2:20 --report flowers.html[/dim]
+    """
+    from medoids.files import Outputs
+
+    first, last = parse_range(k)
+    shape = parse_image_shape(image_shape)
+    rows = parse_rows("--frozen", frozen)
+    paths = {"--report": report} if report is not None else {}
+    check_places(paths, file)
+    check_algorithms(["auto"], memory_limit)
+    check_choice("--criterion", criterion, ("medoid_silhouette", "silhouette", "elbow", "stability"))
+    with Outputs() as outputs:
+        drafts = claim(outputs, paths)
+        found = _load(file, metric, precomputed, columns, ignore, id, weights, scale, format, delimiter, header, array)
+        tell(found.notes, quiet)
+        check_k(last, found, file)
+        from medoids.selection import k_path
+
+        path = k_path(
+            found.X,
+            range(first, last + 1),
+            sample_weight=found.weights,
+            metric=found.metric,
+            metric_params=metric_parameters(metric_param),
+            frozen_medoids=rows,
+            max_iter=max_iter,
+            memory_limit=memory_limit,
+            random_state=seed,
+            n_jobs=jobs,
+            verbose=0 if quiet else 1,
+        )
+        chosen, reason = path.suggest(criterion), path.explain(criterion)
+        if report is not None:
+            _report(drafts["--report"], found, path, file, shape)
+    if as_json:
+        scores = {name: without_nan(column) for name, column in path.scores.items()}
+        medoids = {str(each): clustering.medoid_indices.tolist() for each, clustering in path.clusterings.items()}
+        print_json(
+            {
+                "n": len(found),
+                "metric": found.metric,
+                "suggested": chosen,
+                "criterion": criterion,
+                "reason": reason,
+                "scores": scores,
+                "medoids": medoids,
+                "algorithm": path.algorithm,
+                "n_evaluations": path.n_evaluations,
+                "files": {option.lstrip("-"): place for option, place in paths.items()},
+            }
+        )
+        return
+    print_path(path, criterion)
+    sys.stdout.write(f"suggested  {reason}\n")
+    for option, place in paths.items():
+        sys.stdout.write(f"{option.lstrip('-'):<10} {place}\n")
+
+
+@app.command()
 def demo(
     report: Annotated[str, typer.Option(help="Where the report goes.")] = "medoids-demo.html",
 ) -> None:
@@ -414,15 +527,21 @@ def _prediction_rows(model: Any, contents: Any, id: str | None) -> Features:
     return Features(X, model.body["kind"], model.body["metric"], X, ids=ids, id_name=id or "row")
 
 
-def _report(draft: Path, found: Features, clustering: Clustering, file: str, shape: tuple[int, ...] | None) -> None:
+def _report(
+    draft: Path, found: Features, clustering: Clustering | KPath, file: str, shape: tuple[int, ...] | None
+) -> None:
+    from medoids.clustering import Clustering
     from medoids.reporting import report
 
     name = "standard input" if file == "-" else Path(file).name
+    title = f"How many clusters in {name}?"
+    if isinstance(clustering, Clustering):
+        title = f"{len(clustering.medoid_indices)} medoids of {name}"
     report(
         clustering,
         found.X,
         draft,
-        title=f"{len(clustering.medoid_indices)} medoids of {name}",
+        title=title,
         feature_names=found.names if found.kind in ("vectors", "sparse") else None,
         ids=found.ids,
         image_shape=shape,

@@ -25,6 +25,7 @@ __all__ = [
     "Delimiter",
     "File",
     "Format",
+    "Frozen",
     "Header",
     "Id",
     "Ignore",
@@ -48,6 +49,8 @@ __all__ = [
     "claim",
     "metric_parameters",
     "parse_image_shape",
+    "parse_range",
+    "parse_rows",
 ]
 
 DATA, FIT, OUT = "What to read", "How to cluster", "What to write"
@@ -103,6 +106,9 @@ Metric = Annotated[
 MetricParam = Annotated[
     list[str] | None,
     typer.Option("--metric-param", metavar="NAME=VALUE", help="Such as p=3; may be repeated.", rich_help_panel=FIT),
+]
+Frozen = Annotated[
+    str | None, typer.Option(help="Rows that stay medoids: numbers with commas between.", rich_help_panel=FIT)
 ]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same result.", rich_help_panel=FIT)]
 MaxIter = Annotated[int, typer.Option(min=0, help="Most swaps.", rich_help_panel=FIT)]
@@ -192,3 +198,24 @@ def claim(outputs: Any, paths: dict[str, str]) -> dict[str, Path]:
         return {option: outputs.claim(path) for option, path in paths.items()}
     except OSError as error:
         raise Failure(str(error)) from None
+
+
+def parse_range(given: str) -> tuple[int, int]:
+    first, colon, last = given.partition(":")
+    if not (first.isdigit() and (last.isdigit() or not colon)):
+        raise WrongUsage(f"--k {given} must be FIRST:LAST, such as 2:20")
+    low, high = int(first), int(last or first)
+    if low < 1 or high < low:
+        raise WrongUsage(f"--k {given} must go up from at least 1, such as 2:20")
+    if high < 2:
+        raise WrongUsage(f"--k {given} leaves nothing to choose from; try 2:20")
+    return low, high
+
+
+def parse_rows(option: str, given: str | None) -> list[int] | None:
+    if given is None:
+        return None
+    parts = [part.strip() for part in given.split(",")]
+    if not all(part.isdigit() for part in parts):
+        raise WrongUsage(f"{option} {given} must be row numbers from 0 with commas between, such as 3,17")
+    return [int(part) for part in parts]

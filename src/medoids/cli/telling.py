@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from medoids.cli.features import Features
     from medoids.clustering import Clustering
+    from medoids.selection import KPath
 
-__all__ = ["print_clusters", "print_comparison", "print_json", "print_table", "show_warning", "tell"]
+__all__ = [
+    "print_clusters",
+    "print_comparison",
+    "print_json",
+    "print_path",
+    "print_table",
+    "show_warning",
+    "tell",
+    "without_nan",
+]
 
 
 def tell(notes: list[str], quiet: bool = False) -> None:
@@ -88,3 +98,22 @@ def print_comparison(lines: list[dict[str, Any]]) -> None:
 
 def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     sys.stderr.write(f"medoids: warning: {message}\n")
+
+
+def without_nan(column: Any) -> list[Any]:
+    """A column for JSON, which knows no NaN."""
+    return [None if value != value else value for value in column.tolist()]
+
+
+def print_path(path: KPath, criterion: str) -> None:
+    rows = []
+    for at, k in enumerate(path.scores["k"].tolist()):
+        row = {name: column[at] for name, column in path.scores.items()}
+        error = path.silhouettes[k].error if k in path.silhouettes else 0.0
+        width = f" ± {1.96 * error:.3f}" if error else ""
+        two = ("-", "-") if k == 1 else (f"{row['medoid_silhouette']:.3f}", f"{row['silhouette']:.3f}{width}")
+        more = (f"{path.stability[k]:.2f}",) if criterion == "stability" else ()
+        rows.append((k, f"{row['loss']:.6g}", *two, f"{row['smallest_cluster']:,}", *more))
+    heads = ["k", "loss", "medoid silhouette", "silhouette", "smallest cluster"]
+    heads += ["stability"] if criterion == "stability" else []
+    print_table(heads, rows, tuple(heads))

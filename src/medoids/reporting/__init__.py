@@ -3,6 +3,7 @@
 ::
 
     report.py ── clustering, data ──> page.py (the HTML)  <── page.css, page.js
+                   choosing.py   the page of a path: every number of clusters
                    layout.py     where each point lies on a plane
                    things.py     what a point is: an image, a row of a table, a text, a series
                    charts.py     figures as SVG

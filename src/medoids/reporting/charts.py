@@ -11,7 +11,15 @@ from medoids.clustering import TraceRecord
 from medoids.reporting.palette import SHAPES, colour_of, shape_of
 from medoids.reporting.wording import escaped, number
 
-__all__ = ["distance_strip", "legend_mark", "loss_chart", "map_chart", "shape_symbols", "silhouette_chart"]
+__all__ = [
+    "curve_chart",
+    "distance_strip",
+    "legend_mark",
+    "loss_chart",
+    "map_chart",
+    "shape_symbols",
+    "silhouette_chart",
+]
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -187,6 +195,48 @@ def loss_chart(trace: Sequence[TraceRecord]) -> str:
             f'{down(step.loss):.1f})"><title>{escaped(words)}</title></path>'
         )
     words = f"Loss after each of {len(trace)} steps, from {number(losses[0])} to {number(losses[-1])}"
+    return _chart(width, height, words, parts)
+
+
+def curve_chart(ks: Sequence[int], curves: dict[str, Sequence[float]], chosen: int, words: str) -> str:
+    """One or more values over the number of clusters, each with its own shape; a dashed line at the chosen number."""
+    width, height, left, top, bottom = 640.0, 300.0, 74.0, 14.0, 40.0
+    known = np.array([value for values in curves.values() for value in values if np.isfinite(value)])
+    low, high = float(known.min()), float(known.max())
+    if high - low < 1e-12 * max(abs(high), 1e-300):
+        low, high = low - 0.5 * (abs(low) or 1), high + 0.5 * (abs(high) or 1)
+    low, high = low - 0.06 * (high - low), high + 0.06 * (high - low)
+
+    def across(k: float) -> float:
+        return left + 14 + (k - ks[0]) / max(ks[-1] - ks[0], 1) * (width - left - 42)
+
+    def down(value: float) -> float:
+        return top + (high - value) / (high - low) * (height - top - bottom)
+
+    parts = []
+    for tick in ticks(low, high):
+        y = down(float(tick))
+        parts.append(f'<line class="grid" x1="{left:g}" x2="{width - 10:g}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(
+            f'<text class="tick" x="{left - 8:g}" y="{y + 5:.1f}" text-anchor="end">{number(float(tick))}</text>'
+        )
+    whole = ks if len(ks) <= 20 else ks[:: len(ks) // 10]
+    parts += [
+        f'<text class="tick" x="{across(k):.1f}" y="{height - 20:g}" text-anchor="middle">{k}</text>' for k in whole
+    ]
+    parts.append(f'<text class="tick axis" x="{width - 10:g}" y="{height - 3:g}" text-anchor="end">clusters</text>')
+    x = across(chosen)
+    parts.append(f'<line class="mean" x1="{x:.1f}" x2="{x:.1f}" y1="{top:g}" y2="{height - bottom:g}"/>')
+    for at, (name, values) in enumerate(curves.items()):
+        points = [(k, value) for k, value in zip(ks, values, strict=True) if np.isfinite(value)]
+        line = " ".join(f"{across(k):.1f},{down(v):.1f}" for k, v in points)
+        parts.append(f'<polyline class="line" points="{line}"/>')
+        for k, v in points:
+            parts.append(
+                f'<path class="step{" swap" if at else ""}" d="{SHAPES[at]}" '
+                f'transform="translate({across(k):.1f} {down(v):.1f})">'
+                f"<title>{escaped(f'k = {k}: {name} {number(v)}')}</title></path>"
+            )
     return _chart(width, height, words, parts)
 
 

@@ -26,9 +26,12 @@ from medoids.reporting.palette import DARK, LIGHT, SHAPES, colour_of
 from medoids.reporting.wording import escaped, number, percent, shortened
 
 if TYPE_CHECKING:  # a page is made for findings
-    from medoids.reporting.report import Findings
+    from collections.abc import Sequence
 
-__all__ = ["page"]
+    from medoids.reporting.report import Findings
+    from medoids.reporting.things import Things
+
+__all__ = ["document", "medoid_cards", "page", "section"]
 
 _DEFAULTS: dict[str, Any] = {
     "metric": "euclidean",
@@ -49,12 +52,6 @@ _DEFAULTS: dict[str, Any] = {
 def page(findings: Findings) -> str:
     """Return the whole file."""
     script = files("medoids.reporting").joinpath("page.js").read_text(encoding="utf-8")
-    style = files("medoids.reporting").joinpath("page.css").read_text(encoding="utf-8")
-    for name, colours in (("LIGHT", LIGHT), ("DARK", DARK)):
-        style = re.sub(rf"{name}(\d)", lambda match, c=colours: c[int(match[1])], style)  # type: ignore[misc]
-    # Only this script may run, and nothing may be loaded: what escaping might miss stays text.
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
     chart, data = _map(findings)
     sections = [
         _medoids(findings),
@@ -63,22 +60,36 @@ def page(findings: Findings) -> str:
         f'<div class="two">{_silhouettes(findings)}{_loss(findings)}</div>',
         f'<div class="two">{_counts(findings)}{_again(findings)}</div>',
     ]
-    body = "".join(sections)
+    return document(findings.title, _header(findings), "".join(sections), data, script)
+
+
+def document(title: str, header: str, body: str, data: Any = None, script: str = "") -> str:
+    """Return a file that needs no other one: HTML around a header and sections."""
+    style = files("medoids.reporting").joinpath("page.css").read_text(encoding="utf-8")
+    for name, colours in (("LIGHT", LIGHT), ("DARK", DARK)):
+        style = re.sub(rf"{name}(\d)", lambda match, c=colours: c[int(match[1])], style)  # type: ignore[misc]
+    # Only this script may run, and nothing may be loaded: what escaping might miss stays text.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
+    scripted = ""
+    if script:
+        scripted = (
+            f'<div id="tip" role="tooltip" hidden></div>\n'
+            f'<script type="application/json" id="data">{_json(data)}</script>\n<script>{script}</script>'
+        )
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="medoids {__version__}">
-<title>{escaped(findings.title)}</title>
+<title>{escaped(title)}</title>
 <style>{style}</style></head>
 <body>{shape_symbols()}
-{_header(findings)}
+{header}
 <main>{body}</main>
 <footer>Made by medoids {__version__}. This file needs no network and no other file.</footer>
-<div id="tip" role="tooltip" hidden></div>
-<script type="application/json" id="data">{_json(data)}</script>
-<script>{script}</script>
+{scripted}
 </body></html>
 """
 
@@ -89,13 +100,18 @@ def _json(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _section(name: str, title: str, about: str, body: str) -> str:
+def section(name: str, title: str, about: str, body: str) -> str:
+    """Return a part of the page with its heading and what it is about."""
     return f'<section id="{name}"><h2>{title}</h2><p class="about">{about}</p>{body}</section>'
 
 
 def _name(findings: Findings, row: int) -> str:
+    return _row_name(findings.ids, row)
+
+
+def _row_name(ids: Sequence[Any] | None, row: int) -> str:
     """What a row is called, as plain text."""
-    return f"row {row:,}" if findings.ids is None else shortened(str(findings.ids[row]), 60)
+    return f"row {row:,}" if ids is None else shortened(str(ids[row]), 60)
 
 
 def _metric(findings: Findings) -> str:
@@ -138,21 +154,27 @@ def _header(findings: Findings) -> str:
 
 
 def _medoids(findings: Findings) -> str:
-    found, things = findings.clustering, findings.things
+    things = findings.things
+    about = f"The {things.noun} that stands for each cluster. It keeps its number, colour and shape below."
+    return section("medoids", "Medoids", about, medoid_cards(things, findings.ids))
+
+
+def medoid_cards(things: Things, ids: Sequence[Any] | None) -> str:
+    """Show each medoid as what it is."""
+    found = things.clustering
     sizes = np.bincount(found.labels, minlength=len(found.medoid_indices))
     cards = []
     for j, row in enumerate(found.medoid_indices):
         mean = float(found.distances[found.labels == j].mean()) if sizes[j] else 0.0
         facts = f"{sizes[j]:,} points, {percent(sizes[j] / len(found.labels))} · mean distance {number(mean)}"
-        name = escaped(_name(findings, int(row)))
+        name = escaped(_row_name(ids, int(row)))
         cards.append(
             f'<li class="card k{colour_of(j)}" data-medoid="{j}"><h3>{legend_mark(j)} {j}'
             f'<span class="row" title="{name}">{name}</span></h3>'
             f'<p class="facts">{facts}</p>{things.card(j)}</li>'
         )
     wide = " wide" if things.wide else ""
-    about = f"The {things.noun} that stands for each cluster. It keeps its number, colour and shape below."
-    return _section("medoids", "Medoids", about, f'<ol class="cards{wide}">{"".join(cards)}</ol>')
+    return f'<ol class="cards{wide}">{"".join(cards)}</ol>'
 
 
 def _map(findings: Findings) -> tuple[str, dict[str, Any]]:
@@ -178,7 +200,7 @@ def _map(findings: Findings) -> tuple[str, dict[str, Any]]:
     )
     body = f'<div class="panel map-panel">{chart}<div class="legend">{legend}</div></div>'
     data = {"hover": hover, "order": order.tolist(), "thumbnails": things.thumbnails(rows[order])}
-    return _section("map", "Map", about, body), data
+    return section("map", "Map", about, body), data
 
 
 def _overall(findings: Findings) -> float:
@@ -239,12 +261,12 @@ def _clusters(findings: Findings) -> str:
         "percentile, and a tick marks the farthest point, at the edge where it lies beyond."
     )
     table = f'<table class="clusters"><thead><tr>{"".join(heads)}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
-    return _section("clusters", "Sizes and distances", about, f'<div class="panel">{table}</div>')
+    return section("clusters", "Sizes and distances", about, f'<div class="panel">{table}</div>')
 
 
 def _silhouettes(findings: Findings) -> str:
     if findings.silhouettes is None:
-        return _section("silhouette", "Silhouette", "There is no other medoid to compare with: k = 1.", "")
+        return section("silhouette", "Silhouette", "There is no other medoid to compare with: k = 1.", "")
     labels = findings.clustering.labels[findings.layout.rows]
     overall = _overall(findings)
     chart = silhouette_chart(findings.silhouettes, labels, _means(findings), overall)
@@ -252,7 +274,7 @@ def _silhouettes(findings: Findings) -> str:
         "How much nearer a point is to its medoid than to the next one, 1 − d₁/d₂. "
         f"The dashed line is the mean, {overall:.3f}."
     )
-    return _section("silhouette", "Silhouette", about, f'<div class="panel">{chart}</div>')
+    return section("silhouette", "Silhouette", about, f'<div class="panel">{chart}</div>')
 
 
 def _loss(findings: Findings) -> str:
@@ -264,7 +286,7 @@ def _loss(findings: Findings) -> str:
         f'<p class="key"><span><svg viewBox="-6 -6 12 12"><path d="{SHAPES[0]}"/></svg> BUILD adds a medoid</span>'
         f'<span><svg class="swap" viewBox="-6 -6 12 12"><path d="{SHAPES[2]}"/></svg> SWAP replaces one</span></p>'
     )
-    return _section("loss", "Loss after each step", about, f'<div class="panel">{loss_chart(trace)}{key}</div>')
+    return section("loss", "Loss after each step", about, f'<div class="panel">{loss_chart(trace)}{key}</div>')
 
 
 def _counts(findings: Findings) -> str:
@@ -290,7 +312,7 @@ def _counts(findings: Findings) -> str:
         f'<th class="number">from cache</th></tr></thead><tbody>{lines}</tbody></table>'
     )
     body = f'<div class="panel"><div class="shares" role="img" aria-label="{words}">{bars}</div>{table}</div>'
-    return _section("distances", "Distances computed", about, body)
+    return section("distances", "Distances computed", about, body)
 
 
 def _again(findings: Findings) -> str:
@@ -318,7 +340,7 @@ def _again(findings: Findings) -> str:
     lines = "".join(f'<tr><th scope="row">{name}</th><td>{escaped(value)}</td></tr>' for name, value in facts.items())
     parts.append(f'<table class="plain">{lines}</table>')
     about = "The same data, parameters and seed give the same medoids on any number of threads."
-    return _section("again", "Do it again", about, f'<div class="panel">{"".join(parts)}</div>')
+    return section("again", "Do it again", about, f'<div class="panel">{"".join(parts)}</div>')
 
 
 def _differs(name: str, value: Any) -> bool:

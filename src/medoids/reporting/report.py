@@ -18,10 +18,13 @@ from scipy.sparse import csr_array, issparse
 from medoids.clustering import Clustering
 from medoids.distances import Count, Dissimilarity, dissimilarity, kind_of
 from medoids.files import Outputs
+from medoids.reporting.choosing import choice_page
 from medoids.reporting.layout import Layout, distances_to_medoids, place
 from medoids.reporting.page import page
 from medoids.reporting.tables import Columns, Table
 from medoids.reporting.things import Images, Numbered, Objects, Series, Things
+from medoids.selection import KPath
+from medoids.silhouettes import medoid_silhouettes
 from medoids.validation import check_data, check_weights
 
 __all__ = ["Findings", "clustering_of", "measured", "placed_as", "report"]
@@ -76,7 +79,8 @@ def report(
 
     Parameters
     ----------
-    clustering : Clustering or fitted KMedoids
+    clustering : Clustering, fitted KMedoids or KPath
+        A path gives another page: its curves, what they suggest, and the medoids for each number of clusters.
     X : the data that it was fitted to
     path : str or path-like
         Where to write. The file appears when it is complete.
@@ -115,6 +119,11 @@ def report(
     >>> "sepal length" in page.read_text()
     True
     """
+    if isinstance(clustering, KPath):
+        html = _choice(clustering, X, title, feature_names, ids, image_shape, shown, command)
+        with Outputs() as outputs:
+            outputs.claim(path).write_text(html, encoding="utf-8")
+        return Path(path)
     findings = _findings(clustering, X, title, feature_names, ids, image_shape, shown, sample_weight, command)
     with Outputs() as outputs:
         outputs.claim(path).write_text(page(findings), encoding="utf-8")
@@ -141,7 +150,7 @@ def _findings(
     silhouettes = None
     if k > 1:
         two = np.partition(distances_to_medoids(distance, clustering.medoid_indices, layout.rows), 1, axis=0)[:2]
-        silhouettes = np.clip(1 - np.divide(two[0], two[1], out=np.ones_like(two[0]), where=two[1] > 0), -1, 1)
+        silhouettes = medoid_silhouettes(two[0], two[1])
     original = X if shown is None else shown
     things = _things(clustering, original, metric, feature_names, image_shape)
     return Findings(
@@ -155,6 +164,29 @@ def _findings(
         data=_described(X),
         command=command,
     )
+
+
+def _choice(
+    path: KPath,
+    X: Any,
+    title: str | None,
+    feature_names: Sequence[str] | None,
+    ids: Sequence[Any] | None,
+    image_shape: tuple[int, ...] | None,
+    shown: Any,
+    command: str | None,
+) -> str:
+    found = next(iter(path.clusterings.values()))
+    metric = measured(found, X)[2]
+    n = len(found.labels)
+    if ids is not None and len(ids) != n:
+        raise ValueError(f"ids has {len(ids)} entries, but the clustering has {n} points; pass one for each row")
+    original = X if shown is None else shown
+    things = {
+        k: _things(clustering, original, metric, feature_names, image_shape)
+        for k, clustering in path.clusterings.items()
+    }
+    return choice_page(path, things, ids, title or f"How many clusters in {n:,} points?", _described(X), command)
 
 
 def measured(clustering: Any, X: Any) -> tuple[Clustering, Dissimilarity, Any, Any]:
