@@ -189,7 +189,7 @@ class PairedArms:
         self._pivot: tuple[int, int] | None = None  # the arm and face that V and U are against
         self._met = 0  # levels in V and U
         self._V, self._U = np.zeros(0), np.zeros((0, 0))
-        self._copied, self._copies = self.left, []  # arms and, for the first levels, their distances
+        self._copied, self._copies = self.left, list[Floats]()  # arms and, for the first levels, their distances
 
     def drop(self, bounds: Paired) -> None:
         """Forget the arms that the bounds rule out: first by their own spreads, then by pairs with the leader.
@@ -358,10 +358,11 @@ class PairedArms:
             values = buffer[rows * span.start : rows * span.stop].reshape(-1, span.stop - span.start, LANES)
             for piece in self._pieces(l):
                 where = piece.values, piece.groups, piece.at
-                self._threads.map(
-                    lambda groups, where=where, values=values: copy_lanes(*where, groups.start, groups.stop, values),
-                    spans(len(piece.groups), _groups(values.shape[1])),
-                )
+
+                def work(groups: slice, where: tuple[Floats, Rows, Rows] = where, values: Floats = values) -> None:
+                    copy_lanes(*where, groups.start, groups.stop, values)
+
+                self._threads.map(work, spans(len(piece.groups), _groups(values.shape[1])))
             copies.append(values)
         self._copied, self._copies = self.left, copies
 
