@@ -22,7 +22,7 @@ import scipy.io
 import scipy.sparse
 from pyarrow import parquet
 
-from medoids.cli.csv_files import find_delimiter, line_of, read_csv, sample_of
+from medoids.cli.csv_files import find_delimiter, line_of, own_reader, read_csv, sample_of
 from medoids.cli.failures import Failure, WrongUsage
 
 __all__ = ["FORMATS", "Contents", "read"]
@@ -138,7 +138,7 @@ def _table(data: Any, name: str, delimiter: str | None, header: bool | None) -> 
 
 def _parquet(data: Any, name: str, array: str) -> Contents:
     try:
-        table = parquet.read_table(pa.BufferReader(pa.py_buffer(data)))
+        table = parquet.read_table(own_reader(data))
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
         raise Failure(f"{name} is not a whole Parquet file, perhaps cut off: {reason}") from None
