@@ -147,10 +147,9 @@ class Levels:
             free = self._budget - self._bytes
             want = min(max(need, min(most, have * 3 // 2)), have + free // size)
             if want > have:
-                values = np.empty((want, *level.values.shape[1:]), dtype=self._distance.dtype)
-                values[: level.used] = level.values[: level.used]
+                # In place: a copy would need the memory of both for a moment.
+                level.values.resize((want, *level.values.shape[1:]), refcheck=False)
                 self._bytes += (want - have) * size
-                level.values = values
         return int(min(more, (len(level.values) - level.used) * LANES))
 
     def pieces(self, l: int, arms: Rows) -> Iterator[Piece]:

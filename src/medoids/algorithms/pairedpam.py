@@ -20,7 +20,7 @@ from medoids.algorithms.matrix import MARGIN
 from medoids.algorithms.paired import Moments, PairedArms, State
 from medoids.algorithms.problem import Problem, Solution
 from medoids.assignment import TOLERANCE, Assignment, lowest
-from medoids.bandit import Paired
+from medoids.bandit import Paired, search_pairs
 from medoids.engine.threads import spans
 from medoids.initialization import initialize
 
@@ -35,6 +35,8 @@ _FEW = 2
 # References of level 0: for distances that cost less than a microsecond, and for others.
 _FIRST_CHEAP, _FIRST_DEAR = 512, 128
 DEAR = 1_000.0
+# Bytes beside the stored distances that nobody minds.
+_LITTLE = 1 << 26
 # Points of a chunk when few arms meet all references.
 _POINTS = 2048
 
@@ -49,7 +51,10 @@ class PairedPAM:
         n = len(candidates)
         self._distance = distance = problem.distance.inner.reordered(self.order)
         tally = problem.distance.tally
-        self.levels = Levels(distance, rounds(n, self._first()), problem.memory_limit, problem.threads, tally)
+        # The moments come out of the same limit, once they are more than a little.
+        moments = 5 * 8 * n * (problem.k + 2)
+        budget = max(problem.memory_limit // 2, problem.memory_limit - max(0, moments - _LITTLE))
+        self.levels = Levels(distance, rounds(n, self._first()), budget, problem.threads, tally)
         self.bounds = Paired(DELTA if problem.delta is None else problem.delta, n)
         self.everyone = np.arange(n)
         self.place = np.full(problem.n, -1, dtype=np.intp)
@@ -136,12 +141,7 @@ class PairedPAM:
         allowed[self.place[assignment.medoids]] = False
         noise = TOLERANCE if self.problem.distance.exact else MARGIN
         arms = PairedArms(self.levels, state, carried, allowed, self.problem.threads, noise)
-        while not enough(arms):
-            arms.drop(self.bounds)
-            if len(arms.left) <= _FEW or not arms.ahead:
-                break
-            arms.look()
-        return arms
+        return search_pairs(arms, self.bounds, _FEW, enough)
 
     def _carry(self, state: State) -> Moments:
         """Bring the moments of level 0 to a state: redo the references whose state changed, or all at the start."""

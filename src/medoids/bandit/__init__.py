@@ -8,12 +8,22 @@ all of them); its lowest face counts. A search is three choices::
     (the caller)    what an arm is                         pairs | points with virtual arms
     bounds.py       when an arm may be dropped             independent intervals | paired differences
 
-and ``search.py`` is the loop for independent intervals: successive elimination. Paired differences need to know the
-leader's side of each reference, so their loop stands with the arms that hold it (``algorithms/pairedpam.py``).
+and ``search.py`` has the loops: successive elimination by batches, and by growing rounds for arms that meet in pairs.
 """
 
 from medoids.bandit.bounds import Independent, Paired
 from medoids.bandit.references import FixedPermutation, FreshDraws, References
-from medoids.bandit.search import Arms, Found, search
+from medoids.bandit.search import Arms, Found, Pairs, search, search_pairs
 
-__all__ = ["Arms", "FixedPermutation", "Found", "FreshDraws", "Independent", "Paired", "References", "search"]
+__all__ = [
+    "Arms",
+    "FixedPermutation",
+    "Found",
+    "FreshDraws",
+    "Independent",
+    "Paired",
+    "Pairs",
+    "References",
+    "search",
+    "search_pairs",
+]

@@ -1,17 +1,18 @@
-"""Successive elimination: the loop of Algorithm 1, for BUILD and SWAP alike."""
+"""Successive elimination: the loop of Algorithm 1, for BUILD and SWAP alike, and that for paired differences."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from medoids.bandit.bounds import Independent
+from medoids.bandit.bounds import Independent, Paired
 from medoids.bandit.references import References
 
-__all__ = ["Arms", "Found", "search"]
+__all__ = ["Arms", "Found", "Pairs", "search", "search_pairs"]
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -64,3 +65,36 @@ def search(arms: Arms, references: References, bounds: Independent) -> Found:
         if len(left) == 1:
             break
     return Found(left, sums / t, t, t == len(order))
+
+
+class Pairs(Protocol):
+    """Arms that are compared in pairs: they hold the leader's side of each reference, and know the next round."""
+
+    @property
+    def left(self) -> Rows: ...
+
+    @property
+    def ahead(self) -> bool: ...
+
+    def drop(self, bounds: Paired) -> None:
+        """Forget the arms that the bounds rule out."""
+        ...
+
+    def look(self) -> None:
+        """Look at the next round of references with the arms that are left."""
+        ...
+
+
+AnyPairs = TypeVar("AnyPairs", bound=Pairs)
+
+
+def search_pairs(
+    arms: AnyPairs, bounds: Paired, few: int, enough: Callable[[AnyPairs], bool] = lambda _: False
+) -> AnyPairs:
+    """Drop arms round by round, until few are left, all references have been seen, or the caller has enough."""
+    while not enough(arms):
+        arms.drop(bounds)
+        if len(arms.left) <= few or not arms.ahead:
+            break
+        arms.look()
+    return arms
