@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 import data
@@ -128,8 +129,15 @@ def test_auto_takes_the_suggestion() -> None:
     assert len(k_medoids(X, "auto", k_range=[3]).medoid_indices) == 3
     with pytest.raises(ValueError, match="'auto' starts from BUILD"):
         k_medoids(X, "auto", init="random")
-    with pytest.raises(ValueError, match=r"n_clusters='many' must be an integer, or 'auto'"):
+    with pytest.raises(TypeError, match="n_clusters='many' must be an integer"):
         k_medoids(X, "many")
+
+
+def test_warnings_point_at_the_callers_line() -> None:
+    for choose in (k_path, lambda X, ks: KMedoids("auto", k_range=ks).fit(X)):
+        with pytest.warns(ConvergenceWarning, match="distinct medoids") as caught:
+            choose(np.zeros((5, 1)), [2, 3])
+        assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_frozen_on_the_path() -> None:

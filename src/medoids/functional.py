@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -247,7 +248,7 @@ def warn(solution: Solution, problem: Problem) -> None:
         warnings.warn(
             f"stopped after max_iter={problem.max_iter} swaps before no swap improves; raise max_iter to let it finish",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=_callers_level(),
         )
     own = assignment.table[np.arange(problem.k), assignment.medoids]
     between = assignment.table[:, assignment.medoids]
@@ -259,8 +260,16 @@ def warn(solution: Solution, problem: Problem) -> None:
             f"number of distinct medoids ({distinct}) is smaller than n_clusters ({problem.k}): X has too few distinct "
             "points, and some clusters hold only copies of another medoid; ask for fewer clusters",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=_callers_level(),
         )
+
+
+def _callers_level() -> int:
+    """Return the ``stacklevel`` with which `warn` points at the line that asked for a fit, by whichever way."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("medoids", "sklearn"):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def result(solution: Solution, problem: Problem, algorithm: str, reason: str, settings: Settings) -> Clustering:

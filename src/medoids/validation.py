@@ -113,8 +113,6 @@ def check_callback(callback: Any) -> None:
 
 
 def check_n_clusters(n_clusters: Any, n: int, n_positive: int) -> int:
-    if isinstance(n_clusters, str):
-        raise ValueError(f"n_clusters={n_clusters!r} must be an integer, or 'auto' to choose one from k_range")
     k = check_count("n_clusters", n_clusters, 1)
     if k > n:
         raise ValueError(f"n_clusters={k} is more than the number of samples, n_samples={n}; ask for at most {n}")
