@@ -16,10 +16,14 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
+from joblib.externals import cloudpickle
 
 from medoids import KMedoids, k_medoids
 from medoids.algorithms import ALGORITHMS
 from medoids.progress import call_counter
+
+# This module has no name under which another process could import it.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 WORDS = [f"{'a' * (i % 5)}{'b' * (i % 7)}{'c' * (i % 3)}" for i in range(24)]
 LINUX = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are counted in /proc")
@@ -30,7 +34,7 @@ def unlike(a: str, b: str) -> int:
 
 
 def workers() -> list[str]:
-    """Commands of the child processes; joblib's tracker of resources, one for each program, does not count."""
+    """Commands of joblib's child processes; its tracker of resources, one for each program, does not count."""
     children = " ".join(path.read_text() for path in Path("/proc/self/task").glob("*/children")).split()
     commands = []
     for child in children:
@@ -38,7 +42,7 @@ def workers() -> list[str]:
             commands.append(Path(f"/proc/{child}/cmdline").read_text())
         except OSError:
             continue  # it has ended
-    return [command for command in commands if command and "tracker" not in command]
+    return [command for command in commands if "loky" in command and "tracker" not in command]
 
 
 @LINUX
