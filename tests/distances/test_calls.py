@@ -16,14 +16,10 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
-from joblib.externals import cloudpickle
 
 from medoids import KMedoids, k_medoids
 from medoids.algorithms import ALGORITHMS
 from medoids.progress import call_counter
-
-# This module has no name under which another process could import it.
-cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 WORDS = [f"{'a' * (i % 5)}{'b' * (i % 7)}{'c' * (i % 3)}" for i in range(24)]
 LINUX = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are counted in /proc")
@@ -31,6 +27,10 @@ LINUX = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="childre
 
 def unlike(a: str, b: str) -> int:
     return sum(abs(a.count(letter) - b.count(letter)) for letter in "abc")
+
+
+# This module has no name under which another process could import it: the function itself is sent.
+unlike.__module__ = "__main__"
 
 
 def workers() -> list[str]:
