@@ -28,7 +28,7 @@ __all__ = ["DELTA", "PairedPAM", "pairedpam"]
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
-# w = 3.5; docs/algorithm.md has the measurements behind it.
+# w = 3.5; benchmarks/results/delta.md has the measurements behind it.
 DELTA = 5e-6
 # A search ends with so few arms; these are compared on all references.
 _FEW = 2
