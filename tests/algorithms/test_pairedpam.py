@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 import lzma
+import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from sklearn.exceptions import ConvergenceWarning
 
 import data
 from medoids import k_medoids
@@ -182,3 +185,18 @@ def test_auto_takes_it_where_the_matrix_does_not_fit() -> None:
     assert "more than memory_limit" in found.reason
     pam = k_medoids(X, 4, metric=metric, algorithm="fastpam1")
     assert found.inertia == pytest.approx(pam.inertia, rel=1e-9)
+
+
+@pytest.mark.parametrize("swap", ["best", "eager"])
+def test_the_peak_of_all_allocations(swap: str) -> None:
+    # 40,000 points would store 240 MB and more; what a fit allocates beside the stored distances is bounded too.
+    X = np.random.RandomState(0).normal(size=(40_000, 8)).astype(np.float32)
+    k_medoids(X[:4000], 5, algorithm="pairedpam", swap=swap, random_state=0)  # compile
+    limit = 100 * 2**20
+    tracemalloc.start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # three swaps are enough to see
+        k_medoids(X, 5, algorithm="pairedpam", swap=swap, memory_limit=limit, max_iter=3, random_state=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0.5 * limit < peak < limit + X.nbytes + 150 * 2**20
