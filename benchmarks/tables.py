@@ -204,7 +204,8 @@ def calls() -> str:
 def first() -> str:
     """Seconds that the first fit of 4,000 rows in a new process takes above the second: kernels on disk, and not."""
     code = (
-        "import numpy as np, time\nfrom medoids import k_medoids\nX = np.random.default_rng(0).normal(size=(4000, 20))\n"
+        "import numpy as np, time\nfrom medoids import k_medoids\n"
+        "X = np.random.default_rng(0).normal(size=(4000, 20))\n"
         "def fit():\n    began = time.perf_counter()\n"
         "    k_medoids(X, 5, algorithm='pairedpam', random_state=0)\n    return time.perf_counter() - began\n"
         "print(fit() - fit())"
