@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 import data
 from medoids import k_medoids
 from medoids.algorithms.levels import LANES, Levels, rounds
-from medoids.algorithms.paired import Moments, State
+from medoids.algorithms.moments import Moments, State
 from medoids.distances import Tally, dissimilarity
 from medoids.engine.threads import Threads
 

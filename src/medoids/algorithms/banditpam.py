@@ -53,7 +53,7 @@ class BanditPAM:
     def run(self) -> Solution:
         problem = self.problem
         assignment = self._build() if isinstance(problem.init, str) and problem.init == "build" else initialize(problem)
-        return descend(problem, assignment, lambda: self._swap(assignment))
+        return descend(problem, assignment, lambda _: self._swap(assignment))
 
     def _build(self) -> Assignment:
         problem = self.problem

@@ -16,7 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from medoids.algorithms.kernels import lowest_face
-from medoids.algorithms.paired import PairedArms, State
+from medoids.algorithms.local_search import descend
+from medoids.algorithms.moments import State
+from medoids.algorithms.paired import PairedArms
 from medoids.algorithms.pairedpam import DEAR, PairedPAM
 from medoids.algorithms.problem import Solution
 from medoids.assignment import TOLERANCE, Assignment
@@ -41,15 +43,7 @@ class EagerPAM(PairedPAM):
         problem = self.problem
         build = isinstance(problem.init, str) and problem.init == "build"
         assignment = self._start() if build else initialize(problem)
-        n_swaps = 0
-        while n_swaps < problem.max_iter and not problem.stopped:
-            made = 0
-            if len(assignment.fixed) < problem.k:
-                made = self._swap_some(assignment, problem.max_iter - n_swaps)
-            if made == 0:
-                return Solution(assignment, n_swaps, converged=True)
-            n_swaps += made
-        return Solution(assignment, n_swaps, converged=False)
+        return descend(problem, assignment, lambda most: self._swap_some(assignment, most))
 
     def _start(self) -> Assignment:
         """Return the medoids that BUILD and single swaps find for the references of level 0."""
@@ -95,7 +89,7 @@ class EagerPAM(PairedPAM):
     def _swap_some(self, assignment: Assignment, most: int) -> int:
         """Make the swaps that a search is sure of, or the best of those that are left at its end; return how many."""
         problem = self.problem
-        found: list[tuple[int, int]] = []
+        found: list[int] = []
 
         def enough(arms: PairedArms) -> bool:
             found.extend(arms.improving(self.bounds))
@@ -104,7 +98,7 @@ class EagerPAM(PairedPAM):
         with problem.distance.tally.phase("swap"):
             arms = self._search(assignment, swaps=True, enough=enough)
         made = 0
-        for arm, _ in found:
+        for arm in found:
             i = int(self.order[arm])
             with problem.distance.tally.phase("exact"):
                 row = self._exact_rows(np.array([i]))[0]

@@ -14,7 +14,7 @@ __all__ = ["fastpam1"]
 def fastpam1(problem: Problem) -> Solution:
     matrix, sums, assignment = start(problem)
 
-    def swap() -> bool:
+    def swap(_: int) -> bool:
         references = sums.follow(assignment, swaps=True)
         best = sums.best_swap(assignment)
         if best is not None:

@@ -13,13 +13,17 @@ from medoids.initialization import build, initialize
 __all__ = ["accept", "descend", "start"]
 
 
-def descend(problem: Problem, assignment: Assignment, swap: Callable[[], bool]) -> Solution:
-    """Make swaps until there is none that helps, ``max_iter`` is reached, or the callback stops."""
+def descend(problem: Problem, assignment: Assignment, swap: Callable[[int], int]) -> Solution:
+    """Make swaps until there is none that helps, ``max_iter`` is reached, or the callback stops.
+
+    ``swap`` is told how many it may make at most, and tells how many it made.
+    """
     n_swaps = 0
     while n_swaps < problem.max_iter and not problem.stopped:
-        if len(assignment.fixed) == problem.k or not swap():
+        made = 0 if len(assignment.fixed) == problem.k else swap(problem.max_iter - n_swaps)
+        if not made:
             return Solution(assignment, n_swaps, converged=True)
-        n_swaps += 1
+        n_swaps += made
     return Solution(assignment, n_swaps, converged=False)
 
 

@@ -1,149 +1,33 @@
-"""The arms of PairedPAM: moments of all changes, carried from step to step, and spreads against the leader.
+"""The arms of PairedPAM: who is left, by their own moments and by pairs with the leader.
 
-Names as in ``arms.py``: b is the change of a reference's loss if its own medoid stays, c what is added if it leaves.
-For an arm i and its faces j (in BUILD there is one face and no c), over the references looked at so far,
+Beside S, Q, T and R of ``moments.py`` there are, for the arms that are met in pairs,
 
-    S_i = sum b        T_ij = sum over the references of j of c                  the means: (S_i + T_ij) / t
-    Q_i = sum b^2      R_ij = sum over the references of j of (b + c)^2 - b^2    the squares, against "no swap"
     V_i = sum (b-l)^2  U_ij = sum over the references of j of c (2 (b-l) + c)    the squares, against the leader's l
 
-each at O(1) a distance for all k faces. S, Q, T, R of level 0, which every arm sees, are carried: after a step only the
-references whose (d1, d2, nearest) changed are taken out with their old state and put in with the new one. And most arms
-fall without V and U: the spread of a difference is at most the sum of the two spreads, which S, Q, T and R tell, so the
-leader is met in pairs only by the arms that this leaves.
+at O(1) a distance for all k faces. Most arms fall without them: the spread of a difference is at most the sum of the
+two spreads, which S, Q, T and R tell, so the leader is met in pairs only by the arms that this leaves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 
 from medoids.algorithms.levels import LANES, Levels, Piece, piece_of
-from medoids.assignment import Assignment
+from medoids.algorithms.moments import Moments, State, groups_of
 from medoids.bandit import Paired
 from medoids.distances import Floats
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["Moments", "PairedArms", "State"]
+__all__ = ["PairedArms"]
 
 # Distances of the arms that are left are copied together when these are so few of those around, up to so many bytes.
 _SPARSE, _COPIES = 3, 1 << 26
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
-
-
-@dataclass
-class State:
-    """The references' side, numbered by the permutation: distances to the two nearest medoids, slot, weight."""
-
-    d1: Float64s
-    d2: Float64s
-    slot: Rows
-    w: Float64s
-    k: int  # slots that are in use
-    swaps: bool
-    fixed: Sequence[int] = ()  # slots that no swap takes
-
-    @classmethod
-    def of(cls, assignment: Assignment, order: Rows, *, swaps: bool) -> State:
-        return cls(
-            assignment.d1[order],
-            assignment.d2[order],
-            assignment.nearest[order],
-            assignment.weights[order],
-            len(assignment.medoids),
-            swaps,
-            tuple(assignment.fixed),
-        )
-
-    @classmethod
-    def of_sample(cls, sample: Assignment, *, swaps: bool) -> State:
-        """Return the state of the first references alone."""
-        return cls.of(sample, np.arange(len(sample.weights)), swaps=swaps)
-
-    def at(self, references: Rows, dtype: npt.DTypeLike) -> tuple[Rows, Floats, Floats, Floats]:
-        """Return slot, d1, d2 and w of some references, in the precision of a level."""
-        kind = np.float32 if dtype == np.float32 else np.float64
-        d1, d2, w = (x[references].astype(kind) for x in (self.d1, self.d2, self.w))
-        return self.slot[references], d1, d2, w
-
-    def own_change(self) -> Float64s:
-        """Return what each point's own loss does if it becomes a medoid, whose distance to itself is 0."""
-        if not np.isfinite(self.d1[0]):
-            return np.zeros(len(self.d1))
-        return self.w * self.d1
-
-    def scale(self) -> float:
-        """Return the mean loss, of which rounding errors are a share; 0 without a medoid."""
-        return float(np.abs(self.w @ self.d1)) / len(self.w) if np.isfinite(self.d1[0]) else 0.0
-
-    def changes(self, distances: Float64s, span: slice, face: int) -> Float64s:
-        """Return the changes that an arm's face brings to a run of references."""
-        d1 = self.d1[span]
-        if not np.isfinite(d1[0]):
-            return self.w[span] * distances
-        limit = np.where(self.slot[span] == face, self.d2[span], d1) if self.swaps else d1
-        changes: Float64s = self.w[span] * (np.minimum(distances, limit) - d1)
-        return changes
-
-
-class Moments:
-    """S, Q, T, R for some arms.
-
-    Parameters
-    ----------
-    count : int
-        Arms.
-    faces : int
-        Slots; 0 in BUILD, where S and Q are all.
-    """
-
-    def __init__(self, count: int, faces: int) -> None:
-        self.S, self.Q = np.zeros(count), np.zeros(count)
-        self.T, self.R = np.zeros((count, faces)), np.zeros((count, faces))
-
-    def take(self, at: Rows) -> Moments:
-        part = Moments(0, 0)
-        part.S, part.Q, part.T, part.R = self.S[at], self.Q[at], self.T[at], self.R[at]
-        return part
-
-    def add(
-        self, piece: Piece, state: State, references: Rows, start: int, threads: Threads, *, old: State | None = None
-    ) -> None:
-        """Add references, by their numbers, of the level that begins at ``start``; take out their old state."""
-        from medoids.algorithms.kernels import add_additions, add_swaps
-
-        slot, d1, d2, w = state.at(references, piece.values.dtype)
-        columns, w2 = references - start, w**2
-        if old is not None:
-            # Side by side, so that a distance that was read serves both.
-            before = old.at(references, piece.values.dtype)
-            columns, w2 = np.repeat(columns, 2), _interleave(-w2, w2)
-            slot, d1, d2, w = (_interleave(x, y) for x, y in zip((*before[:3], -w), (slot, d1, d2, w), strict=True))
-        where = piece.values, piece.groups, piece.at, columns
-
-        def work(groups: slice) -> None:
-            part = groups.start, groups.stop, self.S, self.Q
-            if state.swaps:
-                add_swaps(*where, slot, d1, d2, w, w2, *part, self.T, self.R)
-            else:
-                add_additions(*where, d1, w, w2, *part)
-
-        threads.map(work, spans(len(piece.groups), _groups(len(references))))
-
-
-def _interleave(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return np.stack([x, y], axis=1).ravel()
-
-
-def _groups(references: int) -> int:
-    """Groups of arms in a chunk: some milliseconds of work."""
-    return max(1, (1 << 21) // (LANES * max(1, references)))
 
 
 def _tile(faces: int) -> int:
@@ -222,10 +106,10 @@ class PairedArms:
             self._restrict(np.flatnonzero(keep))
         self._restrict(np.flatnonzero(self._meet(leader, width)))
 
-    def improving(self, bounds: Paired) -> list[tuple[int, int]]:
-        """Return arms that are sure to lower the loss in the place of some medoid, and its slot; the surest first.
+    def improving(self, bounds: Paired) -> list[int]:
+        """Return arms that are sure to lower the loss in the place of some medoid, the surest first.
 
-        For each slot the one whose mean change stays lowest in the worst case; an arm serves one slot.
+        For each slot the one whose mean change stays lowest in the worst case.
         """
         from medoids.algorithms.kernels import surest_arms
 
@@ -241,12 +125,12 @@ class PairedArms:
 
         self._threads.map(work, range(len(chunks)))
         slack = self._noise * self.state.scale()
-        found: dict[int, int] = {}
+        found: dict[int, None] = {}  # an arm may be the surest of several slots
         for slot in np.argsort(most.min(axis=0), kind="stable").tolist():
             chunk = int(np.argmin(most[:, slot]))
             if most[chunk, slot] < -slack:
-                found.setdefault(int(self.left[arm[chunk, slot]]), slot)
-        return list(found.items())
+                found[int(self.left[arm[chunk, slot]])] = None
+        return list(found)
 
     def _best_faces(self) -> tuple[Float64s, Rows]:
         """Return the lowest mean of each arm, and its face."""
@@ -362,7 +246,7 @@ class PairedArms:
                 def work(groups: slice, where: tuple[Floats, Rows, Rows] = where, values: Floats = values) -> None:
                     copy_lanes(*where, groups.start, groups.stop, values)
 
-                self._threads.map(work, spans(len(piece.groups), _groups(values.shape[1])))
+                self._threads.map(work, spans(len(piece.groups), groups_of(values.shape[1])))
             copies.append(values)
         self._copied, self._copies = self.left, copies
 
@@ -380,7 +264,7 @@ class PairedArms:
             else:
                 pair_additions(*where, d1, w, lead, groups.start, groups.stop, V)
 
-        self._threads.map(work, spans(len(piece.groups), _groups(len(d1))))
+        self._threads.map(work, spans(len(piece.groups), groups_of(len(d1))))
 
     def _restrict(self, at: Rows) -> None:
         self.left = self.left[at]

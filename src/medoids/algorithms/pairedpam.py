@@ -17,7 +17,8 @@ import numpy.typing as npt
 from medoids.algorithms.levels import Levels, rounds
 from medoids.algorithms.local_search import descend
 from medoids.algorithms.matrix import MARGIN
-from medoids.algorithms.paired import Moments, PairedArms, State
+from medoids.algorithms.moments import Moments, State
+from medoids.algorithms.paired import PairedArms
 from medoids.algorithms.problem import Problem, Solution
 from medoids.assignment import TOLERANCE, Assignment, lowest
 from medoids.bandit import Paired, search_pairs
@@ -70,7 +71,7 @@ class PairedPAM:
         problem = self.problem
         build = isinstance(problem.init, str) and problem.init == "build"
         assignment = self.build() if build else initialize(problem)
-        return descend(problem, assignment, lambda: self._swap(assignment))
+        return descend(problem, assignment, lambda _: self._swap(assignment))
 
     def turn_to(self, problem: Problem) -> None:
         """Go on with another number of medoids or start for the same points: order and stored distances stay."""

@@ -23,7 +23,7 @@ __all__ = ["pam"]
 def pam(problem: Problem) -> Solution:
     matrix, _, assignment = start(problem)
 
-    def swap() -> bool:
+    def swap(_: int) -> bool:
         best = _best_swap(problem, matrix, assignment)
         if best is not None:
             slot, i, compared = best

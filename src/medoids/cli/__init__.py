@@ -7,6 +7,7 @@
       reading.py    a file -> table, array, texts, ...       csv_files.py  delimiters, headers, line numbers
       features.py   columns, metric, scaling -> X            model.py      what `cluster --save` writes
       results.py    labels and medoids as files and tables   comparing.py  several algorithms side by side
+      loading.py    options -> what is fitted                choosing.py   choose-k
 
 Uses only what anybody may import of the package. Exit codes: 0 done, 2 wrong usage, 1 failed, 130 interrupted.
 """

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import sys
 import warnings
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from medoids._version import __version__
+from medoids.cli.choosing import choose_k
 from medoids.cli.failures import Failure, WrongUsage
+from medoids.cli.loading import load, prediction_rows, write_report
 from medoids.cli.options import (
     FIT,
     MEMORY,
@@ -49,24 +50,19 @@ from medoids.cli.options import (
     claim,
     metric_parameters,
     parse_image_shape,
-    parse_range,
     parse_rows,
 )
 from medoids.cli.telling import (
     print_clusters,
     print_comparison,
     print_json,
-    print_path,
     print_table,
     show_warning,
     tell,
-    without_nan,
 )
 
 if TYPE_CHECKING:
-    from medoids.cli.features import Features
-    from medoids.clustering import Clustering
-    from medoids.selection import KPath
+    pass
 
 __all__ = ["app", "run"]
 
@@ -179,7 +175,7 @@ def cluster(
     rows = parse_rows("--frozen", frozen)
     with Outputs() as outputs:
         drafts = claim(outputs, paths)
-        found = _load(file, metric, precomputed, columns, ignore, id, weights, scale, format, delimiter, header, array)
+        found = load(file, metric, precomputed, columns, ignore, id, weights, scale, format, delimiter, header, array)
         tell(found.notes, quiet)
         check_k(k, found, file)
         from medoids.functional import k_medoids
@@ -220,7 +216,7 @@ def cluster(
 
             save_model(drafts["--save"], found, clustering)
         if report is not None:
-            _report(drafts["--report"], found, clustering, file, shape)
+            write_report(drafts["--report"], found, clustering, file, shape)
     result = summary(found, clustering, seconds)
     result["files"] = {option.lstrip("-"): path for option, path in paths.items()}
     if as_json:
@@ -268,7 +264,7 @@ def predict(
             file, format=check_format(format), delimiter=check_delimiter(delimiter), header=header, array=array
         )
         tell(contents.notes, quiet)
-        found = _prediction_rows(loaded, contents, id)
+        found = prediction_rows(loaded, contents, id)
         distances = loaded.distances(found.X)
         labels = distances.argmin(axis=0)
         table = labels_table(found, labels, distances.min(axis=0))
@@ -321,9 +317,7 @@ def compare(
     check_places(paths, file)
     with Outputs() as outputs:
         drafts = claim(outputs, paths)
-        found = _load(
-            file, metric, precomputed, columns, ignore, None, weights, scale, format, delimiter, header, array
-        )
+        found = load(file, metric, precomputed, columns, ignore, None, weights, scale, format, delimiter, header, array)
         tell(found.notes, quiet)
         check_k(k, found, file)
         from medoids.cli.comparing import compare as run_each
@@ -351,101 +345,7 @@ def compare(
         print_comparison(lines)
 
 
-@app.command()
-def choose_k(
-    file: File,
-    k: Annotated[
-        str, typer.Option("-k", "--k", metavar="FIRST:LAST", help="Numbers of clusters, both ends included.")
-    ] = "2:10",
-    criterion: Annotated[
-        str,
-        typer.Option(
-            help="medoid_silhouette, silhouette, elbow (of the loss) or stability (of fits on resampled data).",
-            rich_help_panel=FIT,
-        ),
-    ] = "medoid_silhouette",
-    metric: Metric = None,
-    metric_param: MetricParam = None,
-    columns: Columns = None,
-    ignore: Ignore = None,
-    id: Id = None,
-    weights: Weights = None,
-    scale: Scale = "none",
-    precomputed: Precomputed = False,
-    format: Format = None,
-    delimiter: Delimiter = None,
-    header: Header = None,
-    array: Array = "",
-    frozen: Frozen = None,
-    seed: Seed = 0,
-    max_iter: MaxIter = 300,
-    memory_limit: MemoryLimit = MEMORY,
-    jobs: Jobs = None,
-    report: Annotated[str | None, typer.Option(help="A page to look at: .html.", rich_help_panel=OUT)] = None,
-    image_shape: Annotated[
-        str | None, typer.Option(help="Rows are images, as 28x28 or 32x32x3, in the report.", rich_help_panel=OUT)
-    ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
-    """Cluster with every number of clusters in a range, and suggest one.
-
-    [dim]medoids choose-k flowers.csv --k 2:20 --report flowers.html[/dim]
-    """
-    from medoids.files import Outputs
-
-    first, last = parse_range(k)
-    shape = parse_image_shape(image_shape)
-    rows = parse_rows("--frozen", frozen)
-    paths = {"--report": report} if report is not None else {}
-    check_places(paths, file)
-    check_algorithms(["auto"], memory_limit)
-    check_choice("--criterion", criterion, ("medoid_silhouette", "silhouette", "elbow", "stability"))
-    with Outputs() as outputs:
-        drafts = claim(outputs, paths)
-        found = _load(file, metric, precomputed, columns, ignore, id, weights, scale, format, delimiter, header, array)
-        tell(found.notes, quiet)
-        check_k(last, found, file)
-        from medoids.selection import k_path
-
-        path = k_path(
-            found.X,
-            range(first, last + 1),
-            sample_weight=found.weights,
-            metric=found.metric,
-            metric_params=metric_parameters(metric_param),
-            frozen_medoids=rows,
-            max_iter=max_iter,
-            memory_limit=memory_limit,
-            random_state=seed,
-            n_jobs=jobs,
-            verbose=0 if quiet else 1,
-        )
-        chosen, reason = path.suggest(criterion), path.explain(criterion)
-        if report is not None:
-            _report(drafts["--report"], found, path, file, shape)
-    if as_json:
-        scores = {name: without_nan(column) for name, column in path.scores.items()}
-        medoids = {str(each): clustering.medoid_indices.tolist() for each, clustering in path.clusterings.items()}
-        print_json(
-            {
-                "n": len(found),
-                "metric": found.metric,
-                "suggested": chosen,
-                "criterion": criterion,
-                "reason": reason,
-                "scores": scores,
-                "medoids": medoids,
-                "algorithm": path.algorithm,
-                "n_evaluations": path.n_evaluations,
-                "files": {option.lstrip("-"): place for option, place in paths.items()},
-            }
-        )
-        return
-    print_path(path, criterion)
-    sys.stdout.write(f"suggested  {reason}\n")
-    for option, place in paths.items():
-        sys.stdout.write(f"{option.lstrip('-'):<10} {place}\n")
+app.command()(choose_k)
 
 
 @app.command()
@@ -478,77 +378,6 @@ def metrics(as_json: AsJson = False) -> None:
         for entry in entries
     ]
     print_table(["metric", "data", "formula", "parameters", "extra"], rows)
-
-
-# --- data ----------------------------------------------------------------------------------------------------------
-
-
-def _load(
-    file: str,
-    metric: str | None,
-    precomputed: bool,
-    columns: str | None,
-    ignore: str | None,
-    id: str | None,
-    weights: str | None,
-    scale: str,
-    format: str | None,
-    delimiter: str | None,
-    header: bool | None,
-    array: str,
-) -> Features:
-    import pyarrow
-
-    from medoids.cli.features import Selection, features, kinds_of
-    from medoids.cli.reading import read
-
-    check_choice("--scale", scale, ("none", "standard", "robust"))
-    if precomputed:
-        if metric not in (None, "precomputed"):
-            raise WrongUsage(f"--precomputed and --metric {metric} exclude each other")
-        metric = "precomputed"
-    if metric is not None:
-        kinds_of(metric)
-    contents = read(file, format=check_format(format), delimiter=check_delimiter(delimiter), header=header, array=array)
-    found = features(contents, Selection(columns, ignore, id, weights), metric, scale)
-    del contents
-    # What was needed to read a large file, given back before the fit needs it.
-    pyarrow.default_memory_pool().release_unused()
-    return found
-
-
-def _prediction_rows(model: Any, contents: Any, id: str | None) -> Features:
-    from medoids.cli.features import Features
-
-    if id is not None and (contents.kind != "table" or id not in contents.values.column_names):
-        raise WrongUsage(f"--id {id}: {contents.name} has no such column")
-    ids = contents.values[id].to_pylist() if id is not None else None
-    X = model.data_of(contents)
-    return Features(X, model.body["kind"], model.body["metric"], X, ids=ids, id_name=id or "row")
-
-
-def _report(
-    draft: Path, found: Features, clustering: Clustering | KPath, file: str, shape: tuple[int, ...] | None
-) -> None:
-    from medoids.clustering import Clustering
-    from medoids.reporting import report
-
-    name = "standard input" if file == "-" else Path(file).name
-    title = f"How many clusters in {name}?"
-    if isinstance(clustering, Clustering):
-        title = f"{len(clustering.medoid_indices)} medoids of {name}"
-    report(
-        clustering,
-        found.X,
-        draft,
-        title=title,
-        feature_names=found.names if found.kind in ("vectors", "sparse") else None,
-        ids=found.ids,
-        image_shape=shape,
-        shown=found.original if found.scaling is not None else None,
-        sample_weight=found.weights,
-        command=shlex.join(["medoids", *sys.argv[1:]]),
-    )
 
 
 def run() -> None:

@@ -12,7 +12,7 @@ from pyarrow import csv as arrow_csv
 
 from medoids.cli.failures import Failure
 
-__all__ = ["find_delimiter", "find_header", "line_of", "own_reader", "read_csv", "sample_of"]
+__all__ = ["find_delimiter", "find_header", "is_number", "line_of", "own_reader", "read_csv", "sample_of"]
 
 _DELIMITERS = ",\t;|"
 # What stands for a missing value, beside what Arrow takes for one.
@@ -48,7 +48,7 @@ def find_header(sample: str, delimiter: str) -> bool:
     """
     rows = _rows(sample, delimiter)
     first = next(rows, None)
-    if not first or len(set(first)) < len(first) or any(not cell.strip() or _is_number(cell) for cell in first):
+    if not first or len(set(first)) < len(first) or any(not cell.strip() or is_number(cell) for cell in first):
         return False
     below = list(rows)
     return not any(cell in {row[at] for row in below if at < len(row)} for at, cell in enumerate(first))
@@ -58,7 +58,7 @@ def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
     return (row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
     try:
         float(cell)
     except ValueError:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.sparse import issparse
 
+from medoids.cli.csv_files import is_number
 from medoids.cli.failures import Failure, WrongUsage
 from medoids.cli.reading import Contents
 from medoids.distances import available_metrics
@@ -234,10 +235,10 @@ def _refuse_mostly_numbers(contents: Contents, column: Any, name: str) -> None:
         return
     cells = column.to_pylist()
     known = [cell for cell in cells if cell is not None]
-    wrong = [cell for cell in known if not _is_number(cell)]
+    wrong = [cell for cell in known if not is_number(cell)]
     if not known or len(wrong) >= _MOSTLY * len(known):
         return
-    row = next(at for at, cell in enumerate(cells) if cell is not None and not _is_number(cell))
+    row = next(at for at, cell in enumerate(cells) if cell is not None and not is_number(cell))
     raise Failure(
         f"{contents.name}: {contents.place(row)}, column {name!r} is {cells[row]!r}, which is no number, as "
         f"{len(known) - len(wrong):,} other cells of the column are; mend it, leave the column out with --ignore "
@@ -245,17 +246,9 @@ def _refuse_mostly_numbers(contents: Contents, column: Any, name: str) -> None:
     )
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 def _refuse_text(contents: Contents, table: Any, name: str, metric: str) -> None:
     cells = table[name].to_pylist()
-    row = next((at for at, c in enumerate(cells) if c is not None and not (isinstance(c, str) and _is_number(c))), 0)
+    row = next((at for at, c in enumerate(cells) if c is not None and not (isinstance(c, str) and is_number(c))), 0)
     raise Failure(
         f"{contents.name}: {contents.place(row)}, column {name!r} is {cells[row]!r}, but {metric} takes numbers; leave "
         f"the column out with --ignore {name}, or use --metric gower"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -154,90 +154,82 @@ def silhouette_chart(values: Float64s, labels: Rows, means: Float64s, overall: f
     return _chart(width, height, words, parts)
 
 
+class _Frame:
+    """Where values over numbers are drawn: scales, horizontal lines and the names of both axes."""
+
+    width, height, left, top, bottom = 640.0, 300.0, 74.0, 14.0, 40.0
+
+    def __init__(self, numbers: Sequence[int], values: Float64s, above: float) -> None:
+        self.first, self.last = numbers[0], numbers[-1]
+        low, high = float(values.min()), float(values.max())
+        if high - low < 1e-12 * max(abs(high), 1e-300):
+            low, high = low - 0.5 * (abs(low) or 1), high + 0.5 * (abs(high) or 1)
+        self.low, self.high = low - 0.06 * (high - low), high + above * (high - low)
+
+    def across(self, number: float) -> float:
+        return self.left + 14 + (number - self.first) / max(self.last - self.first, 1) * (self.width - self.left - 42)
+
+    def down(self, value: float) -> float:
+        return self.top + (self.high - value) / (self.high - self.low) * (self.height - self.top - self.bottom)
+
+    def axes(self, shown: Sequence[int], name: str) -> list[str]:
+        parts = []
+        for tick in ticks(self.low, self.high):
+            y = self.down(float(tick))
+            parts.append(f'<line class="grid" x1="{self.left:g}" x2="{self.width - 10:g}" y1="{y:.1f}" y2="{y:.1f}"/>')
+            parts.append(
+                f'<text class="tick" x="{self.left - 8:g}" y="{y + 5:.1f}" text-anchor="end">'
+                f"{number(float(tick))}</text>"
+            )
+        y = self.height - 20
+        parts += [
+            f'<text class="tick" x="{self.across(t):.1f}" y="{y:g}" text-anchor="middle">{t}</text>' for t in shown
+        ]
+        x, y = self.width - 10, self.height - 3
+        return [*parts, f'<text class="tick axis" x="{x:g}" y="{y:g}" text-anchor="end">{name}</text>']
+
+    def line(self, points: Iterable[tuple[int, float]]) -> str:
+        places = " ".join(f"{self.across(x):.1f},{self.down(y):.1f}" for x, y in points)
+        return f'<polyline class="line" points="{places}"/>'
+
+    def mark(self, kind: str, shape: str, x: float, y: float, words: str) -> str:
+        place = f"{self.across(x):.1f} {self.down(y):.1f}"
+        return f'<path class="{kind}" d="{shape}" transform="translate({place})"><title>{escaped(words)}</title></path>'
+
+
 def loss_chart(trace: Sequence[TraceRecord]) -> str:
     """The mean distance after each step: hollow circles for BUILD, filled triangles for SWAP."""
-    width, height, left, top, bottom = 640.0, 300.0, 74.0, 14.0, 40.0
+    steps = range(1, len(trace) + 1)
     losses = np.array([step.loss for step in trace])
-    low, high = float(losses.min()), float(losses.max())
-    if high - low < 1e-12 * max(abs(high), 1e-300):
-        low, high = low - 0.5 * (abs(low) or 1), high + 0.5 * (abs(high) or 1)
-    low, high = low - 0.06 * (high - low), high + 0.04 * (high - low)
-
-    def across(step: float) -> float:
-        return left + 14 + (step - 1) / max(len(trace) - 1, 1) * (width - left - 42)
-
-    def down(loss: float) -> float:
-        return top + (high - loss) / (high - low) * (height - top - bottom)
-
-    parts = []
-    for tick in ticks(low, high):
-        y = down(float(tick))
-        parts.append(f'<line class="grid" x1="{left:g}" x2="{width - 10:g}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(
-            f'<text class="tick" x="{left - 8:g}" y="{y + 5:.1f}" text-anchor="end">{number(float(tick))}</text>'
-        )
-    whole = sorted({round(float(t)) for t in ticks(1, max(len(trace), 2), 8)} & set(range(1, len(trace) + 1)))
-    parts += [
-        f'<text class="tick" x="{across(t):.1f}" y="{height - 20:g}" text-anchor="middle">{t}</text>' for t in whole
-    ]
-    parts.append(f'<text class="tick axis" x="{width - 10:g}" y="{height - 3:g}" text-anchor="end">step</text>')
-    line = " ".join(f"{across(s):.1f},{down(v):.1f}" for s, v in enumerate(losses, start=1))
-    parts.append(f'<polyline class="line" points="{line}"/>')
-    for s, step in enumerate(trace, start=1):
+    frame = _Frame(steps, losses, above=0.04)
+    whole = sorted({round(float(t)) for t in ticks(1, max(len(trace), 2), 8)} & set(steps))
+    parts = [*frame.axes(whole, "step"), frame.line(zip(steps, losses, strict=True))]
+    for s, step in zip(steps, trace, strict=True):
         if len(trace) > 400 and 1 < s < len(trace):
             continue
         shape = SHAPES[2] if step.phase == "swap" else SHAPES[0]
         change = "start" if step.medoid_in is None else f"row {step.medoid_in:,} in"
         change += "" if step.medoid_out is None else f", row {step.medoid_out:,} out"
         words = f"step {s}, {step.phase}: {change}; loss {number(step.loss)} after {step.n_evaluations:,} distances"
-        parts.append(
-            f'<path class="step {escaped(step.phase)}" d="{shape}" transform="translate({across(s):.1f} '
-            f'{down(step.loss):.1f})"><title>{escaped(words)}</title></path>'
-        )
+        parts.append(frame.mark(f"step {escaped(step.phase)}", shape, s, step.loss, words))
     words = f"Loss after each of {len(trace)} steps, from {number(losses[0])} to {number(losses[-1])}"
-    return _chart(width, height, words, parts)
+    return _chart(frame.width, frame.height, words, parts)
 
 
 def curve_chart(ks: Sequence[int], curves: dict[str, Sequence[float]], chosen: int, words: str) -> str:
     """One or more values over the number of clusters, each with its own shape; a dashed line at the chosen number."""
-    width, height, left, top, bottom = 640.0, 300.0, 74.0, 14.0, 40.0
     known = np.array([value for values in curves.values() for value in values if np.isfinite(value)])
-    low, high = float(known.min()), float(known.max())
-    if high - low < 1e-12 * max(abs(high), 1e-300):
-        low, high = low - 0.5 * (abs(low) or 1), high + 0.5 * (abs(high) or 1)
-    low, high = low - 0.06 * (high - low), high + 0.06 * (high - low)
-
-    def across(k: float) -> float:
-        return left + 14 + (k - ks[0]) / max(ks[-1] - ks[0], 1) * (width - left - 42)
-
-    def down(value: float) -> float:
-        return top + (high - value) / (high - low) * (height - top - bottom)
-
-    parts = []
-    for tick in ticks(low, high):
-        y = down(float(tick))
-        parts.append(f'<line class="grid" x1="{left:g}" x2="{width - 10:g}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(
-            f'<text class="tick" x="{left - 8:g}" y="{y + 5:.1f}" text-anchor="end">{number(float(tick))}</text>'
-        )
-    whole = ks if len(ks) <= 20 else ks[:: len(ks) // 10]
-    parts += [
-        f'<text class="tick" x="{across(k):.1f}" y="{height - 20:g}" text-anchor="middle">{k}</text>' for k in whole
-    ]
-    parts.append(f'<text class="tick axis" x="{width - 10:g}" y="{height - 3:g}" text-anchor="end">clusters</text>')
-    x = across(chosen)
-    parts.append(f'<line class="mean" x1="{x:.1f}" x2="{x:.1f}" y1="{top:g}" y2="{height - bottom:g}"/>')
+    frame = _Frame(ks, known, above=0.06)
+    parts = frame.axes(ks if len(ks) <= 20 else ks[:: len(ks) // 10], "clusters")
+    x = frame.across(chosen)
+    y = frame.height - frame.bottom
+    parts.append(f'<line class="mean" x1="{x:.1f}" x2="{x:.1f}" y1="{frame.top:g}" y2="{y:g}"/>')
     for at, (name, values) in enumerate(curves.items()):
         points = [(k, value) for k, value in zip(ks, values, strict=True) if np.isfinite(value)]
-        line = " ".join(f"{across(k):.1f},{down(v):.1f}" for k, v in points)
-        parts.append(f'<polyline class="line" points="{line}"/>')
-        for k, v in points:
-            parts.append(
-                f'<path class="step{" swap" if at else ""}" d="{SHAPES[at]}" '
-                f'transform="translate({across(k):.1f} {down(v):.1f})">'
-                f"<title>{escaped(f'k = {k}: {name} {number(v)}')}</title></path>"
-            )
-    return _chart(width, height, words, parts)
+        parts.append(frame.line(points))
+        kind = "step swap" if at else "step"
+        parts += [frame.mark(kind, SHAPES[at], k, v, f"k = {k}: {name} {number(v)}") for k, v in points]
+    return _chart(frame.width, frame.height, words, parts)
 
 
 def _chart(width: float, height: float, words: str, parts: Sequence[str]) -> str:

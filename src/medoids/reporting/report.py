@@ -121,12 +121,10 @@ def report(
     """
     if isinstance(clustering, KPath):
         html = _choice(clustering, X, title, feature_names, ids, image_shape, shown, command)
-        with Outputs() as outputs:
-            outputs.claim(path).write_text(html, encoding="utf-8")
-        return Path(path)
-    findings = _findings(clustering, X, title, feature_names, ids, image_shape, shown, sample_weight, command)
+    else:
+        html = page(_findings(clustering, X, title, feature_names, ids, image_shape, shown, sample_weight, command))
     with Outputs() as outputs:
-        outputs.claim(path).write_text(page(findings), encoding="utf-8")
+        outputs.claim(path).write_text(html, encoding="utf-8")
     return Path(path)
 
 

@@ -1,0 +1,139 @@
+"""Moments of all changes that arms would bring, and the references' side of them: the state.
+
+Names as in ``arms.py``: b is the change of a reference's loss if its own medoid stays, c what is added if it leaves.
+For an arm i and its faces j (in BUILD there is one face and no c), over the references looked at so far,
+
+    S_i = sum b        T_ij = sum over the references of j of c                  the means: (S_i + T_ij) / t
+    Q_i = sum b^2      R_ij = sum over the references of j of (b + c)^2 - b^2    the squares, against "no swap"
+
+each at O(1) a distance for all k faces. Those of level 0, which every arm sees, are carried: after a step only the
+references whose (d1, d2, nearest) changed are taken out with their old state and put in with the new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.algorithms.levels import LANES, Piece
+from medoids.assignment import Assignment
+from medoids.distances import Floats
+from medoids.engine.threads import Threads, spans
+
+__all__ = ["Moments", "State", "groups_of"]
+
+Float64s = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass
+class State:
+    """The references' side, numbered by the permutation: distances to the two nearest medoids, slot, weight."""
+
+    d1: Float64s
+    d2: Float64s
+    slot: Rows
+    w: Float64s
+    k: int  # slots that are in use
+    swaps: bool
+    fixed: Sequence[int] = ()  # slots that no swap takes
+
+    @classmethod
+    def of(cls, assignment: Assignment, order: Rows, *, swaps: bool) -> State:
+        return cls(
+            assignment.d1[order],
+            assignment.d2[order],
+            assignment.nearest[order],
+            assignment.weights[order],
+            len(assignment.medoids),
+            swaps,
+            tuple(assignment.fixed),
+        )
+
+    @classmethod
+    def of_sample(cls, sample: Assignment, *, swaps: bool) -> State:
+        """Return the state of the first references alone."""
+        return cls.of(sample, np.arange(len(sample.weights)), swaps=swaps)
+
+    def at(self, references: Rows, dtype: npt.DTypeLike) -> tuple[Rows, Floats, Floats, Floats]:
+        """Return slot, d1, d2 and w of some references, in the precision of a level."""
+        kind = np.float32 if dtype == np.float32 else np.float64
+        d1, d2, w = (x[references].astype(kind) for x in (self.d1, self.d2, self.w))
+        return self.slot[references], d1, d2, w
+
+    def own_change(self) -> Float64s:
+        """Return what each point's own loss does if it becomes a medoid, whose distance to itself is 0."""
+        if not np.isfinite(self.d1[0]):
+            return np.zeros(len(self.d1))
+        return self.w * self.d1
+
+    def scale(self) -> float:
+        """Return the mean loss, of which rounding errors are a share; 0 without a medoid."""
+        return float(np.abs(self.w @ self.d1)) / len(self.w) if np.isfinite(self.d1[0]) else 0.0
+
+    def changes(self, distances: Float64s, span: slice, face: int) -> Float64s:
+        """Return the changes that an arm's face brings to a run of references."""
+        d1 = self.d1[span]
+        if not np.isfinite(d1[0]):
+            return self.w[span] * distances
+        limit = np.where(self.slot[span] == face, self.d2[span], d1) if self.swaps else d1
+        changes: Float64s = self.w[span] * (np.minimum(distances, limit) - d1)
+        return changes
+
+
+class Moments:
+    """S, Q, T, R for some arms.
+
+    Parameters
+    ----------
+    count : int
+        Arms.
+    faces : int
+        Slots; 0 in BUILD, where S and Q are all.
+    """
+
+    def __init__(self, count: int, faces: int) -> None:
+        self.S, self.Q = np.zeros(count), np.zeros(count)
+        self.T, self.R = np.zeros((count, faces)), np.zeros((count, faces))
+
+    def take(self, at: Rows) -> Moments:
+        part = Moments(0, 0)
+        part.S, part.Q, part.T, part.R = self.S[at], self.Q[at], self.T[at], self.R[at]
+        return part
+
+    def add(
+        self, piece: Piece, state: State, references: Rows, start: int, threads: Threads, *, old: State | None = None
+    ) -> None:
+        """Add references, by their numbers, of the level that begins at ``start``; take out their old state."""
+        from medoids.algorithms.kernels import add_additions, add_swaps
+
+        slot, d1, d2, w = state.at(references, piece.values.dtype)
+        columns, w2 = references - start, w**2
+        if old is not None:
+            # Side by side, so that a distance that was read serves both.
+            before = old.at(references, piece.values.dtype)
+            columns, w2 = np.repeat(columns, 2), _interleave(-w2, w2)
+            slot, d1, d2, w = (_interleave(x, y) for x, y in zip((*before[:3], -w), (slot, d1, d2, w), strict=True))
+        where = piece.values, piece.groups, piece.at, columns
+
+        def work(groups: slice) -> None:
+            part = groups.start, groups.stop, self.S, self.Q
+            if state.swaps:
+                add_swaps(*where, slot, d1, d2, w, w2, *part, self.T, self.R)
+            else:
+                add_additions(*where, d1, w, w2, *part)
+
+        threads.map(work, spans(len(piece.groups), groups_of(len(references))))
+
+
+def _interleave(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.stack([x, y], axis=1).ravel()
+
+
+def groups_of(references: int) -> int:
+    """Groups of arms in a chunk: some milliseconds of work."""
+    return max(1, (1 << 21) // (LANES * max(1, references)))
