@@ -185,8 +185,7 @@ class PairedArms:
         """Compare the arms that are left with one face of one of them, in pairs."""
         self._add_pairs(pivot)
         moments, t, floor = self.moments, self.t, self._floor()
-        at = int(np.searchsorted(self.left, pivot[0]))
-        lead = float(moments.S[at] + (moments.T[at, pivot[1]] if self.state.swaps else 0.0)) / t
+        lead = self._mean_of(pivot)
         if not self.state.swaps:
             difference = moments.S / t - lead
             spread = np.sqrt(np.maximum(self._V / t - difference**2, 0))
@@ -204,6 +203,14 @@ class PairedArms:
         self._threads.map(work, spans(len(keep), _tile(self.state.k)))
         return keep
 
+    def _mean_of(self, pivot: tuple[int, int]) -> float:
+        at, moments = int(np.searchsorted(self.left, pivot[0])), self.moments
+        return float(moments.S[at] + (moments.T[at, pivot[1]] if self.state.swaps else 0.0)) / self.t
+
+    def _changes_of(self, pivot: tuple[int, int], l: int) -> Float64s:
+        """Return the changes that a face brings to the references of a level."""
+        return self.state.changes(self._levels.row(l, pivot[0]), self._levels[l].span, pivot[1])
+
     def _add_pairs(self, pivot: tuple[int, int]) -> None:
         """Bring V and U to the arms, the pivot and the levels of now; levels met with this pivot before stay."""
         state, count = self.state, len(self.left)
@@ -213,7 +220,7 @@ class PairedArms:
             self._V, self._U = np.zeros(count), np.zeros((count, state.k if state.swaps else 0))
         for l in range(start, self._l + 1):
             span = self._levels[l].span
-            lead = state.changes(self._levels.row(l, pivot[0]), span, pivot[1])
+            lead = self._changes_of(pivot, l)
             for piece in self._pieces(l):
                 self._add_piece(piece, span, lead)
         self._pivot, self._met = pivot, self._l + 1

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from medoids.algorithms.level_zero import LevelZero
 from medoids.algorithms.levels import Levels, rounds
 from medoids.algorithms.local_search import descend
 from medoids.algorithms.matrix import MARGIN
@@ -57,11 +58,9 @@ class PairedPAM:
         budget = max(problem.memory_limit // 2, problem.memory_limit - max(0, moments - _LITTLE))
         self.levels = Levels(distance, rounds(n, self._first()), budget, problem.threads, tally)
         self.bounds = Paired(DELTA if problem.delta is None else problem.delta, n)
-        self.everyone = np.arange(n)
+        self._zero = LevelZero(self.levels, problem.threads)
         self.place = np.full(problem.n, -1, dtype=np.intp)
-        self.place[self.order] = self.everyone
-        self._carried: Moments | None = None
-        self._seen: State | None = None
+        self.place[self.order] = np.arange(n)
 
     def _first(self) -> int:
         """Return how many references every arm meets."""
@@ -76,7 +75,7 @@ class PairedPAM:
     def turn_to(self, problem: Problem) -> None:
         """Go on with another number of medoids or start for the same points: order and stored distances stay."""
         self.problem = problem
-        self._carried = self._seen = None
+        self._zero.forget()
 
     def build(self) -> Assignment:
         problem = self.problem
@@ -145,31 +144,10 @@ class PairedPAM:
         return search_pairs(arms, self.bounds, _FEW, enough)
 
     def _carry(self, state: State) -> Moments:
-        """Bring the moments of level 0 to a state: redo the references whose state changed, or all at the start."""
-        problem = self.problem
-        self.levels.fill(0, self.everyone)
-        span = self.levels[0].span
-        numbers = np.arange(span.stop)
-        old = self._seen
-        stale = old is None or old.swaps != state.swaps or not np.isfinite(old.d1[0])
-        changed = numbers
-        if old is not None and not stale:
-            differ = state.d1[span] != old.d1[span]
-            if state.swaps:
-                differ |= (state.d2[span] != old.d2[span]) | (state.slot[span] != old.slot[span])
-            changed = np.flatnonzero(differ)
-            stale = 2 * len(changed) > len(numbers)
-        threads = problem.threads
-        if stale or self._carried is None:
-            self._carried = Moments(len(self.order), state.k if state.swaps else 0)
-            if state.swaps:
-                self._carried.T[:, list(state.fixed)] = np.inf  # a face that loses to any other
-            changed = numbers
-        for piece in self.levels.pieces(0, self.everyone):
-            self._carried.add(piece, state, changed, 0, threads, old=None if stale else old)
-        problem.check_squares(self._carried.Q)
-        self._seen = state
-        return self._carried
+        """Bring the moments of level 0 to a state."""
+        carried = self._zero.follow(state)
+        self.problem.check_squares(carried.Q)
+        return carried
 
     def _judge(self, arms: PairedArms, losses) -> tuple[int, int, Float64s, float] | None:  # type: ignore[no-untyped-def]
         """Compare the arms that are left on all references: by blocks first, and what these cannot tell apart exactly.

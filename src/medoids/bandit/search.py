@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -71,7 +71,7 @@ class Pairs(Protocol):
     """Arms that are compared in pairs: they hold the leader's side of each reference, and know the next round."""
 
     @property
-    def left(self) -> Rows: ...
+    def left(self) -> Sized: ...
 
     @property
     def ahead(self) -> bool: ...

@@ -24,7 +24,7 @@ May import ``engine`` and nothing else of the package.
 from medoids.distances.calls import Calls
 from medoids.distances.counting import Count, Counted, Tally
 from medoids.distances.objects import count_rows, take_rows
-from medoids.distances.protocol import Dissimilarity, Floats, Index
+from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index
 from medoids.distances.registry import (
     METRICS,
     SMALL,
@@ -44,6 +44,7 @@ __all__ = [
     "Count",
     "Counted",
     "Dissimilarity",
+    "Facts",
     "Floats",
     "Index",
     "MetricInfo",

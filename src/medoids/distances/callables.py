@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from medoids.distances.calls import Calls
 from medoids.distances.objects import count_rows, take_rows
-from medoids.distances.protocol import Dissimilarity, Floats, Index
+from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index
 from medoids.engine.threads import Threads
 
 __all__ = ["CallableDistance", "JittedDistance", "is_jitted"]
@@ -74,6 +74,14 @@ class CallableDistance(Dissimilarity):
             return f"row {names[r]} and row {names[c]} of X"
 
         return self._calls.block(self._call, self._objects, i, self._objects, j, naming, (names[i], names[j]))
+
+    def hosting(self, objects: Floats, facts: Facts) -> CallableDistance:
+        # Numbers of its own: what is put tells them, and values are not remembered by them.
+        numbers = np.arange(len(objects))
+        return CallableDistance(objects, self._function, self._parameters, self.symmetric, Calls(1), numbers)
+
+    def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
+        self._objects[rows], self._numbers[rows] = objects, numbers
 
     def take(self, rows: Index) -> CallableDistance:
         objects, numbers = take_rows(self._objects, rows), self._numbers[rows]
@@ -159,6 +167,12 @@ class JittedDistance(Dissimilarity):
                 raise TypeError(f"metric needs the argument {name!r}: pass metric_params={{{name!r}: ...}}")
             values.append(self._parameters.get(name, default))
         return callable_kernel(self._function, tuple(values))
+
+    def hosting(self, objects: Floats, facts: Facts) -> JittedDistance:
+        return JittedDistance(objects, self._function, self._parameters, self.symmetric)
+
+    def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
+        self._X[rows] = objects
 
     def take(self, rows: Index) -> JittedDistance:
         part = JittedDistance(self._X[rows], self._function, self._parameters, self.symmetric)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.protocol import Dissimilarity, Floats, Index
+from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, fits_float32
 from medoids.engine.threads import Threads
 
 __all__ = ["CENTRED", "Elementwise"]
@@ -44,17 +44,28 @@ class Elementwise(Dissimilarity):
         Of the working copy and of `block`.
     compiled : bool
         Whether our kernels are used; small problems take scipy's and do without Numba's import.
+    centre : ndarray of shape (p,), optional
+        Where X is part of a larger whole, the mean of that.
     """
 
     symmetric = True
     threaded = True
 
-    def __init__(self, X: Floats, metric: str, *, p: float, dtype: npt.DTypeLike, compiled: bool) -> None:
+    def __init__(
+        self,
+        X: Floats,
+        metric: str,
+        *,
+        p: float,
+        dtype: npt.DTypeLike,
+        compiled: bool,
+        centre: npt.NDArray[np.float64] | None = None,
+    ) -> None:
         self.n = X.shape[0]
         self.dtype = np.dtype(dtype)
         self.exact = self.dtype == np.float64
         self.cost = 5.0 + X.shape[1] * (20.0 if metric == "minkowski" else 0.5)
-        self._X, self._metric, self._p, self._compiled = X, metric, p, compiled
+        self._X, self._metric, self._p, self._compiled, self._centre = X, metric, p, compiled, centre
         self._order: npt.NDArray[np.intp] | None = None
         self._copy: tuple[Floats, npt.NDArray[np.float64]] | None = None
 
@@ -64,14 +75,32 @@ class Elementwise(Dissimilarity):
             self._copy = self._X if self._order is None else self._X[self._order], np.zeros(self.n)
         if self._copy is None:
             work = np.empty((self.n, self._X.shape[1]), dtype=self.dtype)
-            centre = self._X.mean(axis=0, dtype=np.float64)
+            centre = self._X.mean(axis=0, dtype=np.float64) if self._centre is None else self._centre
             for start in range(0, self.n, 1024):
                 rows = slice(start, start + 1024) if self._order is None else self._order[start : start + 1024]
                 work[start : start + 1024] = self._X[rows] - centre
-            origin = np.zeros((1, work.shape[1]), dtype=self.dtype)
-            norms = self._fill(work, slice(None), origin, slice(None))[:, 0]
-            self._copy = work, norms
+            self._copy = work, self._norms(work)
         return self._copy
+
+    def _norms(self, work: Floats) -> npt.NDArray[np.float64]:
+        origin = np.zeros((1, work.shape[1]), dtype=self.dtype)
+        norms: npt.NDArray[np.float64] = self._fill(work, slice(None), origin, slice(None))[:, 0]
+        return norms
+
+    def hosting(self, objects: Floats, facts: Facts) -> Elementwise:
+        p = self._p if self._metric == "minkowski" else 1.0
+        single = not facts.small and self._metric in CENTRED and fits_float32(facts.top, objects.shape[1], p)
+        dtype = np.float32 if single else np.float64
+        compiled = not facts.small
+        return Elementwise(objects, self._metric, p=self._p, dtype=dtype, compiled=compiled, centre=facts.centre)
+
+    def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
+        self._X[rows] = objects
+        if not self.exact:  # else the working copy is X itself
+            work, norms = self._work()
+            assert self._centre is not None
+            work[rows] = self._X[rows] - self._centre
+            norms[rows] = self._norms(work[rows])
 
     def prepare(self, threads: Threads | None = None) -> None:
         self._work()

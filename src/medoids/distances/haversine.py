@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.protocol import Dissimilarity, Floats, Index
+from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index
 
 __all__ = ["Haversine"]
 
@@ -65,6 +65,12 @@ class Haversine(Dissimilarity):
         out: Float64s = np.arcsin(np.sqrt(np.minimum(apart, 1, out=apart), out=apart), out=apart)
         out *= 2 * self._radius
         return out
+
+    def hosting(self, objects: Floats, facts: Facts) -> Haversine:
+        return Haversine(objects, degrees=self._degrees, radius=self._radius)
+
+    def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
+        self._places[rows] = self._radians(objects, "row")
 
     def take(self, rows: Index) -> Haversine:
         part: Haversine = object.__new__(Haversine)

@@ -16,7 +16,7 @@ from copy import copy
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.protocol import Dissimilarity, Floats, Index
+from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, fits_float32
 from medoids.engine.threads import Threads
 
 __all__ = ["InnerProduct"]
@@ -44,35 +44,34 @@ class InnerProduct(Dissimilarity):
         Of the working copy and of `block`.
     compiled : bool
         Whether the passes over a block are compiled; small problems do without Numba's import.
+    centre : ndarray of shape (p,), optional
+        Where X is part of a larger whole, the mean of that.
     """
 
     symmetric = True
     threaded = True
 
-    def __init__(self, X: Floats, metric: str, *, dtype: npt.DTypeLike, compiled: bool) -> None:
+    def __init__(
+        self, X: Floats, metric: str, *, dtype: npt.DTypeLike, compiled: bool, centre: Float64s | None = None
+    ) -> None:
         self.n = X.shape[0]
         self.dtype = np.dtype(dtype)
         self.exact = self.dtype == np.float64
         self.cost = 1.0 + X.shape[1] / 50
         self._X, self._metric, self._compiled = X, metric, compiled
         self._angular = metric in ("cosine", "correlation")
-        self._fit()
+        self._fit(centre)
 
-    def _fit(self) -> None:
+    def _fit(self, centre: Float64s | None) -> None:
         X, n = self._X, self.n
         self._shift, self._scale = np.zeros(n), np.ones(n)
         self._centre = np.zeros(X.shape[1])
         self._squares = np.ones(n)
         if not self._angular:
             # Centring loses nothing of a distance and much of the cancellation: 1e9 + N(0, 1) becomes N(0, 1).
-            self._centre = X.mean(axis=0, dtype=np.float64)
+            self._centre = X.mean(axis=0, dtype=np.float64) if centre is None else centre
         for span in _row_spans(X):
-            if self._angular:
-                self._shift[span], self._scale[span] = self._angles(X[span])
-            else:
-                rows = X[span] - self._centre
-                with np.errstate(over="ignore"):
-                    self._squares[span] = np.einsum("ij,ij->i", rows, rows)
+            self._measure(span)
         if not self._squares.max() < _LARGEST:
             row = int(np.argmax(self._squares))
             raise ValueError(
@@ -80,6 +79,25 @@ class InnerProduct(Dissimilarity):
             )
         self._order: npt.NDArray[np.intp] | None = None
         self._copy: Floats | None = None
+
+    def _measure(self, span: slice) -> None:
+        X = self._X[span]
+        if self._angular:
+            self._shift[span], self._scale[span] = self._angles(X)
+        else:
+            rows = X - self._centre
+            with np.errstate(over="ignore"):
+                self._squares[span] = np.einsum("ij,ij->i", rows, rows)
+
+    def hosting(self, objects: Floats, facts: Facts) -> InnerProduct:
+        single = not facts.small and (self._angular or fits_float32(facts.top, objects.shape[1]))
+        dtype = np.float32 if single else np.float64
+        return InnerProduct(objects, self._metric, dtype=dtype, compiled=not facts.small, centre=facts.centre)
+
+    def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
+        self._X[rows] = objects
+        self._measure(rows)
+        self._work[rows] = self._prepare(self._X[rows], self._shift[rows], self._scale[rows])
 
     def prepare(self, threads: Threads | None = None) -> None:
         """Make the working copy: prepared rows in the working precision."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,39 @@ import numpy.typing as npt
 
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["Dissimilarity", "Floats", "Index", "Reordered", "by_lots"]
+__all__ = ["Dissimilarity", "Facts", "Floats", "Index", "Reordered", "by_lots", "fits_float32"]
 
 Floats = npt.NDArray[Any]
 # Which objects: a slice (no copy is made) or an array of row numbers.
 Index = slice | npt.NDArray[np.intp]
 # Nanoseconds of work that cannot be interrupted.
 _WAIT = 1.5e8
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is true of all objects together, where each worker holds some: these facts decide how distances are computed.
+
+    Attributes
+    ----------
+    small : bool
+        Whether there are so few objects that everything runs in float64 and without Numba.
+    centre : ndarray
+        Mean of the vectors.
+    top : float
+        Largest absolute value after centring.
+    longest, length : int, float
+        Largest and mean length of texts.
+    tokens : bool
+        Whether some texts are sequences of tokens rather than strings.
+    """
+
+    small: bool
+    centre: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    top: float = 0.0
+    longest: int = 0
+    length: float = 0.0
+    tokens: bool = False
 
 
 class Dissimilarity(ABC):
@@ -65,6 +92,14 @@ class Dissimilarity(ABC):
         """
         return Reordered(self, order)
 
+    def hosting(self, objects: Floats, facts: Facts) -> Dissimilarity:
+        """Return the same distance among objects that are part of a larger whole, and that `put` may replace."""
+        raise ValueError(f"{type(self).__name__} distances cannot be shared by several workers; fit on one machine")
+
+    def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
+        """Put other objects, by whatever number they have in the whole, in the place of some; see `hosting`."""
+        raise NotImplementedError
+
     @abstractmethod
     def take(self, rows: Index) -> Dissimilarity:
         """Return the same distance among some of the objects only, with whatever was fitted to all of them."""
@@ -72,6 +107,15 @@ class Dissimilarity(ABC):
     @abstractmethod
     def cross(self, queries: Any) -> npt.NDArray[np.float64]:
         """Distances d(object, query) from all objects here to other data, of shape (n, queries)."""
+
+
+def fits_float32(top: float, columns: int, p: float = 1.0) -> bool:
+    """Whether squares and p-th powers of values up to ``top`` in size neither overflow nor vanish in float32."""
+    if not 1e-15 < top < 1e15:
+        return False
+    # From a thousandth of the norms on, a distance is made of powers in float32; a sum over columns must fit, too.
+    low, high = p * np.log10(1e-3 * top), p * np.log10(2 * top) + np.log10(columns)
+    return bool(low > -37 and high < 38)
 
 
 def by_lots(

@@ -20,7 +20,7 @@ from medoids.distances.gower import Gower
 from medoids.distances.haversine import Haversine
 from medoids.distances.inner_product import InnerProduct
 from medoids.distances.precomputed import Precomputed
-from medoids.distances.protocol import Dissimilarity, Floats
+from medoids.distances.protocol import Dissimilarity, Floats, fits_float32
 from medoids.distances.series import Warping
 from medoids.distances.sets import Sets
 from medoids.distances.sparse import Sparse
@@ -78,11 +78,7 @@ def _fits_float32(X: Floats, p: float = 1.0) -> bool:
     """Whether squares and p-th powers of the centred values neither overflow nor vanish in float32."""
     centre = X.mean(axis=0, dtype=np.float64)
     top = max(float(np.abs(X[start : start + 1024] - centre).max()) for start in range(0, len(X), 1024))
-    if not 1e-15 < top < 1e15:
-        return False
-    # From a thousandth of the norms on, a distance is made of powers in float32; a sum over columns must fit, too.
-    low, high = p * np.log10(1e-3 * top), p * np.log10(2 * top) + np.log10(X.shape[1])
-    return bool(low > -37 and high < 38)
+    return fits_float32(top, X.shape[1], p)
 
 
 def _inner_product(name: str) -> Callable[[Any, dict[str, Any]], Dissimilarity]:

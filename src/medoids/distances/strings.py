@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.protocol import Dissimilarity, Floats, Index, by_lots
+from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, by_lots
 from medoids.distances.vocabulary import Vocabulary
 
 __all__ = ["STRING_METRICS", "Strings"]
@@ -73,13 +73,28 @@ class Strings(Dissimilarity):
             )
         weights = parameters.get("weights", (1, 1, 1))
         self.symmetric = weights[0] == weights[1]
+        self._suit(int(lengths.max()), float(lengths.mean()))
+
+    def _suit(self, longest: int, mean: float) -> None:
+        """Choose type and cost by the largest and the mean length."""
+        weights, name = self._parameters.get("weights", (1, 1, 1)), self._name
         self.dtype = np.dtype(np.float64)
         if not self._normalized and name not in _FRACTIONS:
-            most = 2 * int(lengths.max()) * max(weights)
-            self.dtype = np.min_scalar_type(most)
-        mean = float(lengths.mean())
+            self.dtype = np.min_scalar_type(2 * longest * max(weights))
         by_cells = name == "damerau_levenshtein" or tuple(weights) not in ((1, 1, 1), (1, 1, 2))
         self.cost = 15.0 + mean * (mean * _CELL if by_cells else 1 + mean * _BITS)
+
+    def hosting(self, objects: Floats, facts: Facts) -> Strings:
+        other = copy(self)
+        other._words = Vocabulary() if facts.tokens else None
+        other._texts = np.full(len(objects), "", dtype=object)
+        other.n = len(objects)
+        other.put(slice(0, len(objects)), objects, np.arange(len(objects)))
+        other._suit(facts.longest, facts.length)
+        return other
+
+    def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
+        self._texts[rows] = _as_objects(objects if self._words is None else _encode(objects, self._words))
 
     def block(self, rows: Index, columns: Index) -> Floats:
         return self._fill(self._texts[rows], self._texts[columns], self.dtype)
