@@ -6,6 +6,7 @@ import itertools
 import lzma
 import tracemalloc
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import data
 from medoids import k_medoids
-from medoids.algorithms.levels import LANES, Levels, rounds
+from medoids.algorithms.levels import LANES, Levels, Tile, rounds
 from medoids.algorithms.moments import Moments, State
 from medoids.distances import Tally, dissimilarity
 from medoids.engine.threads import Threads
@@ -66,14 +67,14 @@ def test_words_under_a_callable_that_is_called_once_a_pair() -> None:
     assert found.inertia == pytest.approx(pam.inertia, rel=1e-12)
 
 
-@pytest.mark.parametrize("memory_limit", ["100kB", "1MB", "20MB"])
+@pytest.mark.parametrize("memory_limit", ["100kB", "1MB", "30MB"])
 def test_what_does_not_fit_is_computed_again_and_changes_nothing(memory_limit: str) -> None:
     X, metric = data.subset("letter", 3500, 0)
     free = k_medoids(X, 6, metric=metric, algorithm="pairedpam", random_state=0)
     bound = k_medoids(X, 6, metric=metric, algorithm="pairedpam", random_state=0, memory_limit=memory_limit)
     assert bound.trace[-1].loss == free.trace[-1].loss
     assert bound.medoid_indices.tolist() == free.medoid_indices.tolist()
-    assert (bound.n_evaluations > free.n_evaluations) == (memory_limit != "20MB")
+    assert (bound.n_evaluations > free.n_evaluations) == (memory_limit != "30MB")
 
 
 def test_stored_distances_obey_the_limit() -> None:
@@ -95,16 +96,46 @@ def test_levels_give_the_distances_stored_or_not() -> None:
             levels = Levels(dissimilarity(X, "l2"), rounds(500, 64), limit, threads, Tally())
             levels.fill(1, np.array([4, 250, 499]))
             levels.fill(1, arms)
-            seen = set()
-            for piece in levels.pieces(1, arms):
-                for g, lane in itertools.product(range(len(piece.groups)), range(LANES)):
-                    number = piece.at[g, lane]
-                    if number >= 0:
-                        seen.add(int(number))
-                        found = piece.values[piece.groups[g], :, lane]
-                        np.testing.assert_allclose(found, D[arms[number], levels[1].span], rtol=1e-9, atol=1e-12)
-            assert seen == set(range(len(arms)))
-            np.testing.assert_allclose(levels.row(1, 78), D[78, levels[1].span], rtol=1e-9)
+            span = levels[1].span
+            for references in (None, np.array([span.start, span.start + 3, span.stop - 1])):
+                wanted = np.arange(span.start, span.stop) if references is None else references
+                found = np.full((len(arms), len(wanted)), np.nan)
+                levels.scan(1, arms, partial(_collect, found), references)
+                np.testing.assert_allclose(found, D[np.ix_(arms, wanted)], rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(levels.row(1, 78), D[78, span], rtol=1e-9)
+
+
+def _collect(found: np.ndarray, tile: Tile) -> None:
+    for g, lane in itertools.product(range(len(tile.groups)), range(LANES)):
+        number = tile.at[g, lane]
+        if number >= 0:
+            assert np.isnan(found[number, tile.run]).all()  # an arm and a reference meet once
+            found[number, tile.run] = tile.values[tile.groups[g], tile.columns, lane]
+
+
+@pytest.mark.parametrize("metric", ["l2", "sqeuclidean", "l1", "chebyshev", "cosine"])
+def test_coarse_distances_are_within_half_a_step(metric: str) -> None:
+    X = np.random.RandomState(0).normal(size=(3200, 4)) + 3  # more than what runs in float64
+    D = cdist(X[:50], X[:300], {"l1": "cityblock", "l2": "euclidean"}.get(metric, metric))
+    for limit in (10_000, 10_000_000):
+        with Threads(2) as threads:
+            levels = Levels(dissimilarity(X, metric), [slice(0, 300)], limit, threads, Tally(), coarse=True)
+            levels.fill(0, np.arange(50))
+            found = np.full((50, 300), np.nan)
+            levels.scan(0, np.arange(50), partial(_collect, found))
+        assert D.max() / 65_535 < levels.step < 10 * D.max() / 65_535
+        np.testing.assert_allclose(levels.step * found, D, atol=0.51 * levels.step)
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e-4])
+def test_scarce_memory_and_clusters_far_apart(spread: float) -> None:
+    # Ten clusters: 1 apart from the centre with a spread that is many coarse steps, or less than one.
+    random = np.random.RandomState(0)
+    X = np.repeat(1000.0 * random.normal(size=(10, 3)), 400, axis=0) + spread * random.normal(size=(4000, 3))
+    pam = k_medoids(X, 10, algorithm="fastpam1")
+    found = k_medoids(X, 10, algorithm="pairedpam", memory_limit="5MB", random_state=0)
+    assert sorted(found.medoid_indices) == sorted(pam.medoid_indices)
+    assert found.n_evaluations < 20 * len(X) ** 2  # of 30 steps; a search that tells nothing apart would meet all each
 
 
 @pytest.mark.parametrize("algorithm", ["pairedpam", "banditpam++", "banditpam"])
@@ -131,8 +162,7 @@ def test_moments_are_those_of_all_swaps() -> None:
         levels = Levels(dissimilarity(X, "l2"), [slice(0, 60)], 10**9, threads, Tally())
         levels.fill(0, np.arange(60))
         moments = Moments(60, 3)
-        for piece in levels.pieces(0, np.arange(60)):
-            moments.add(piece, state, np.arange(60), 0, threads)
+        levels.scan(0, np.arange(60), moments.adder(levels, state, np.arange(60)))
     for i, j in itertools.product(range(60), range(3)):
         rest = [m for slot, m in enumerate(medoids) if slot != j]
         change = w * (np.minimum(D[i], D[rest].min(axis=0)) - near[0])
@@ -180,7 +210,7 @@ def test_auto_weighs_the_matrix_against_sampling() -> None:
 
 def test_auto_takes_it_where_the_matrix_does_not_fit() -> None:
     X, metric = data.subset("letter", 3500, 0)
-    found = k_medoids(X, 4, metric=metric, memory_limit="20MB", random_state=0)
+    found = k_medoids(X, 4, metric=metric, memory_limit="30MB", random_state=0)
     assert found.algorithm == "pairedpam"
     assert "more than memory_limit" in found.reason
     pam = k_medoids(X, 4, metric=metric, algorithm="fastpam1")

@@ -5,15 +5,17 @@ w its weight. A state that is taken back has a negative weight. ``[start, stop)`
 
 The exact algorithms store distances by reference, D[s, i] = d(i, s): they visit few references and all arms, along
 memory. PairedPAM visits some arms and most references: it stores arms in groups of as many as fill a cache line,
-values[group, s, lane], and a loop over the lanes is one or two vector instructions whatever slot a reference has. Lanes
-of arms that are not asked for (``at`` is -1) are computed too, and dropped.
+values[group, s, lane], and a loop over the lanes is one or two vector instructions whatever slot a reference has. Its
+kernels take tiles (``levels.py``): lanes of arms that are not asked for (``at`` is -1) are computed too, and dropped.
+Distances there, and the state and the leader's changes beside them, are in units of ``step``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from medoids.engine.compile import kernel
+from medoids.algorithms.levels import LANES
+from medoids.engine.compile import inline, kernel
 
 __all__ = [
     "RUN",
@@ -28,6 +30,7 @@ __all__ = [
     "pair_swaps",
     "screen_faces",
     "store_lanes",
+    "store_steps",
     "sum_losses",
     "surest_arms",
 ]
@@ -80,24 +83,43 @@ def add_both(D, references, x1, x2, slot, w, start, stop, S, T):  # type: ignore
         first = e
 
 
+@inline
+def _whole(distance, factor):  # type: ignore[no-untyped-def]
+    return distance if factor is None else np.uint16(np.int32(distance * factor + np.float32(0.5)))
+
+
 @kernel()
 def store_lanes(block, values):  # type: ignore[no-untyped-def]
     """Put distances by reference, block[s, arm], into groups of lanes; NumPy's strided copy takes ten times longer."""
-    lanes = values.shape[2]
-    for g in range(values.shape[0]):
-        count = min(lanes, block.shape[1] - g * lanes)
-        for s in range(block.shape[0]):
-            for lane in range(count):
-                values[g, s, lane] = block[s, g * lanes + lane]
+    _store(block, values, None)
 
 
 @kernel()
-def copy_lanes(values, groups, at, start, stop, out):  # type: ignore[no-untyped-def]
-    """Put the lanes that are asked for next to each other, in the order of their numbers."""
-    width, lanes = values.shape[1:]
+def store_steps(block, step, values):  # type: ignore[no-untyped-def]
+    """As `store_lanes`, in whole numbers of a step."""
+    _store(block, values, block.dtype.type(1 / step))
+
+
+@inline
+def _store(block, values, factor):  # type: ignore[no-untyped-def]
+    full = block.shape[1] // LANES
+    for first in range(0, block.shape[0], 8):  # a few references at a time: both sides stay in cache
+        for g in range(full):
+            for s in range(first, min(first + 8, block.shape[0])):
+                for lane in range(LANES):
+                    values[g, s, lane] = _whole(block[s, g * LANES + lane], factor)
+    for s in range(block.shape[0]):
+        for lane in range(block.shape[1] - full * LANES):
+            values[full, s, lane] = _whole(block[s, full * LANES + lane], factor)
+
+
+@kernel()
+def copy_lanes(values, groups, at, columns, first, out):  # type: ignore[no-untyped-def]
+    """Put the lanes that are asked for next to each other, by their numbers, from reference ``first`` on."""
+    lanes, width = values.shape[2], out.shape[1]
     flat = out.reshape(-1)
     source, target = np.empty(lanes, np.intp), np.empty(lanes, np.intp)
-    for g in range(start, stop):
+    for g in range(len(groups)):
         block = values[groups[g]].reshape(-1)
         count = 0
         for lane in range(lanes):
@@ -105,18 +127,19 @@ def copy_lanes(values, groups, at, start, stop, out):  # type: ignore[no-untyped
             if i >= 0:
                 source[count], target[count] = lane, i // lanes * width * lanes + i % lanes
                 count += 1
-        for s in range(0, width * lanes, lanes):  # lanes inside: both sides stay in a cache line
+        for c in range(len(columns)):  # lanes inside: both sides stay in a cache line
+            there, here = (first + c) * lanes, columns[c] * lanes
             for e in range(count):
-                flat[target[e] + s] = block[source[e] + s]
+                flat[target[e] + there] = block[source[e] + here]
 
 
 @kernel()
-def add_additions(values, groups, at, columns, x1, w, w2, start, stop, S, Q):  # type: ignore[no-untyped-def]
+def add_additions(values, groups, at, columns, step, x1, w, w2, S, Q):  # type: ignore[no-untyped-def]
     """Sum of the changes w (min(d, x1) - x1) and of their squares; without a medoid yet, of w d."""
     lanes = values.shape[2]
     total, square = np.empty(lanes, x1.dtype), np.empty(lanes, x1.dtype)
     zero = x1.dtype.type(0)
-    for g in range(start, stop):
+    for g in range(len(groups)):
         block = values[groups[g]]
         total[:] = zero
         square[:] = zero
@@ -124,45 +147,45 @@ def add_additions(values, groups, at, columns, x1, w, w2, start, stop, S, Q):  #
             row, near, weight, weight2 = block[columns[e]], x1[e], w[e], w2[e]
             origin = near if near < np.inf else zero
             for lane in range(lanes):
-                change = min(zero + row[lane], near) - origin
+                change = min(x1.dtype.type(row[lane]), near) - origin
                 total[lane] += weight * change
                 square[lane] += weight2 * change * change
         for lane in range(lanes):
             i = at[g, lane]
             if i >= 0:
-                S[i] += total[lane]
-                Q[i] += square[lane]
+                S[i] += step * total[lane]
+                Q[i] += step * step * square[lane]
 
 
 @kernel()
-def pair_additions(values, groups, at, x1, w, lead, start, stop, V):  # type: ignore[no-untyped-def]
+def pair_additions(values, groups, at, columns, step, x1, w, lead, V):  # type: ignore[no-untyped-def]
     """V_i += (change_i - change of the leader)^2."""
     lanes = values.shape[2]
     total = np.empty(lanes, x1.dtype)
     zero = x1.dtype.type(0)
-    for g in range(start, stop):
+    for g in range(len(groups)):
         block = values[groups[g]]
         total[:] = zero
-        for s in range(len(x1)):
-            row, near, weight, other = block[s], x1[s], w[s], lead[s]
+        for e in range(len(columns)):
+            row, near, weight, other = block[columns[e]], x1[e], w[e], lead[e]
             origin = near if near < np.inf else zero
             for lane in range(lanes):
-                z = weight * (min(zero + row[lane], near) - origin) - other
+                z = weight * (min(x1.dtype.type(row[lane]), near) - origin) - other
                 total[lane] += z * z
         for lane in range(lanes):
             i = at[g, lane]
             if i >= 0:
-                V[i] += total[lane]
+                V[i] += step * step * total[lane]
 
 
 @kernel()
-def add_swaps(values, groups, at, columns, slot, x1, x2, w, w2, start, stop, S, Q, T, R):  # type: ignore[no-untyped-def]
+def add_swaps(values, groups, at, columns, step, slot, x1, x2, w, w2, S, Q, T, R):  # type: ignore[no-untyped-def]
     """S, Q, T, R by Theorem 1: what a reference brings if its medoid stays, and what is added for its own slot."""
     lanes, k = values.shape[2], T.shape[1]
     total, square = np.empty(lanes, x1.dtype), np.empty(lanes, x1.dtype)
     own, own_square = np.empty((k, lanes), x1.dtype), np.empty((k, lanes), x1.dtype)
     zero = x1.dtype.type(0)
-    for g in range(start, stop):
+    for g in range(len(groups)):
         block = values[groups[g]]
         total[:] = zero
         square[:] = zero
@@ -172,7 +195,7 @@ def add_swaps(values, groups, at, columns, slot, x1, x2, w, w2, start, stop, S, 
             row, near, far, weight, weight2 = block[columns[e]], x1[e], x2[e], w[e], w2[e]
             first, second = own[slot[e]], own_square[slot[e]]
             for lane in range(lanes):
-                d = zero + row[lane]
+                d = x1.dtype.type(row[lane])
                 kept = min(d, near) - near
                 left = min(d, far) - near
                 total[lane] += weight * kept
@@ -182,27 +205,28 @@ def add_swaps(values, groups, at, columns, slot, x1, x2, w, w2, start, stop, S, 
         for lane in range(lanes):
             i = at[g, lane]
             if i >= 0:
-                S[i] += total[lane]
-                Q[i] += square[lane]
+                S[i] += step * total[lane]
+                Q[i] += step * step * square[lane]
                 for j in range(k):
-                    T[i, j] += own[j, lane]
-                    R[i, j] += own_square[j, lane]
+                    T[i, j] += step * own[j, lane]
+                    R[i, j] += step * step * own_square[j, lane]
 
 
 @kernel()
-def pair_swaps(values, groups, at, slot, x1, x2, w, lead, start, stop, V, U):  # type: ignore[no-untyped-def]
+def pair_swaps(values, groups, at, columns, step, slot, x1, x2, w, lead, V, U):  # type: ignore[no-untyped-def]
     """V_i += (b - l)^2 and, for the own slot j, U_ij += (b + c - l)^2 - (b - l)^2: all k squares for one distance."""
     lanes, k = values.shape[2], U.shape[1]
     total, own = np.empty(lanes, x1.dtype), np.empty((k, lanes), x1.dtype)
     zero = x1.dtype.type(0)
-    for g in range(start, stop):
+    for g in range(len(groups)):
         block = values[groups[g]]
         total[:] = zero
         own[:] = zero
-        for s in range(len(x1)):
-            row, near, far, weight, other, first = block[s], x1[s], x2[s], w[s], lead[s], own[slot[s]]
+        for e in range(len(columns)):
+            row, near, far, weight, other = block[columns[e]], x1[e], x2[e], w[e], lead[e]
+            first = own[slot[e]]
             for lane in range(lanes):
-                d = zero + row[lane]
+                d = x1.dtype.type(row[lane])
                 kept = weight * (min(d, near) - near) - other
                 left = weight * (min(d, far) - near) - other
                 total[lane] += kept * kept
@@ -210,20 +234,23 @@ def pair_swaps(values, groups, at, slot, x1, x2, w, lead, start, stop, V, U):  #
         for lane in range(lanes):
             i = at[g, lane]
             if i >= 0:
-                V[i] += total[lane]
+                V[i] += step * step * total[lane]
                 for j in range(k):
-                    U[i, j] += own[j, lane]
+                    U[i, j] += step * step * own[j, lane]
 
 
 @kernel()
-def meet_faces(S, T, V, U, t, lead, width, floor, slack, start, stop, keep):  # type: ignore[no-untyped-def]
-    """Keep an arm if one of its faces may beat the leader, by the spread of their differences."""
+def meet_faces(S, T, at, V, U, t, lead, width, floor, slack, start, stop, keep):  # type: ignore[no-untyped-def]
+    """Keep an arm if one of its faces may beat the leader, by the spread of their differences.
+
+    ``at`` are the places of the arms in S, T and ``floor``.
+    """
     for i in range(start, stop):
         keep[i] = False
         for j in range(T.shape[1]):
-            difference = (S[i] + T[i, j]) / t - lead
+            difference = (S[at[i]] + T[at[i], j]) / t - lead
             spread = max(0.0, (V[i] + U[i, j]) / t - difference * difference) ** 0.5
-            if difference <= width * max(spread, floor[i]) + slack:
+            if difference <= width * max(spread, floor[at[i]]) + slack:
                 keep[i] = True
                 break
 

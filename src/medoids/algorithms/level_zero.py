@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from medoids.algorithms.levels import Levels
 from medoids.algorithms.moments import Moments, State
-from medoids.engine.threads import Threads
 
 __all__ = ["LevelZero"]
 
@@ -18,11 +17,10 @@ class LevelZero:
     Parameters
     ----------
     levels : Levels
-    threads : Threads
     """
 
-    def __init__(self, levels: Levels, threads: Threads) -> None:
-        self._levels, self._threads = levels, threads
+    def __init__(self, levels: Levels) -> None:
+        self._levels = levels
         self._everyone: npt.NDArray[np.intp] = np.arange(levels.n)
         self.forget()
 
@@ -46,11 +44,12 @@ class LevelZero:
             changed = np.flatnonzero(differ)
             stale = 2 * len(changed) > len(numbers)
         if stale or self._moments is None:
-            self._moments = Moments(self._levels.n, state.k if state.swaps else 0)
+            self._moments = Moments(self._levels.n, state.k if state.swaps else 0, self._levels.kind)
             if state.swaps:
                 self._moments.T[:, list(state.fixed)] = np.inf  # a face that loses to any other
             changed = numbers
-        for piece in self._levels.pieces(0, self._everyone):
-            self._moments.add(piece, state, changed, 0, self._threads, old=None if stale else old)
-        self._seen = state
+        if len(changed):
+            add = self._moments.adder(self._levels, state, changed, old=None if stale else old)
+            self._levels.scan(0, self._everyone, add, changed)
+        self._seen = state.first(span.stop)
         return self._moments

@@ -4,21 +4,26 @@ References are numbered by the permutation, and a level is a run of them. Level 
 only for those that are still in question there, and these are mostly the same from step to step.
 
 Within ``memory_limit`` nothing is ever computed twice. What does not fit is computed for the moment and forgotten: the
-same numbers at the price of more distances.
+same numbers at the price of more distances. It comes in tiles that are used while they are in a core's cache, and only
+for the references that are asked for.
+
+Where memory is scarce, distances are stored ``coarse``: in 16 bits, as whole numbers of a step that is 1/65,535 of the
+largest distance there can be. Twice as many fit, and the rounding, of mean 0 and the same for d1 and d2 beside them, is
+nothing to the spread of a sample as long as distances that matter are many steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances import Dissimilarity, Floats, Tally
+from medoids.distances import Dissimilarity, Floats, Index, Tally
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["LANES", "Level", "Levels", "Piece", "piece_of", "rounds"]
+__all__ = ["LANES", "Level", "Levels", "Tile", "Work", "rounds", "scan_stored"]
 
 Rows = npt.NDArray[np.intp]
 # Arms of a group: a cache line of float32.
@@ -27,17 +32,29 @@ LANES = 16
 _ARMS, _REFERENCES = 512, 512
 _MOST = 2048  # references, where arms are few
 _WAIT = 1.5e8
+# Stored distances of a chunk: some milliseconds of work.
+_CHUNK = 1 << 21
+# Steps of a coarse distance.
+_STEPS = 65_535
+# A chunk of computed ones is a share of the arms, so that a few arms make several chunks, too.
+_SHARES = 8
 
 
-def rounds(n: int, first: int) -> list[slice]:
+def rounds(n: int, first: int, *, fast: bool = False) -> list[slice]:
     """Cut ``range(n)`` into levels: a first one, growth by a quarter up to four times it, then by half.
+
+    A change of the leader means another pass over all levels so far. ``fast``, for when that means to compute them
+    again, grows by half from the start: fewer passes for more references.
 
     >>> rounds(6000, 512)[:4]
     [slice(0, 512, None), slice(512, 640, None), slice(640, 800, None), slice(800, 1000, None)]
+    >>> rounds(6000, 512, fast=True)[:4]
+    [slice(0, 512, None), slice(512, 768, None), slice(768, 1152, None), slice(1152, 1728, None)]
     """
     ends = [min(first, n)]
     while ends[-1] < n:
-        ends.append(min(n, ends[-1] * 5 // 4 if ends[-1] < 4 * first else ends[-1] * 3 // 2))
+        slow = not fast and ends[-1] < 4 * first
+        ends.append(min(n, ends[-1] * 5 // 4 if slow else ends[-1] * 3 // 2))
     # A last level of a few references is not worth a round of its own.
     if len(ends) > 1 and n - ends[-2] < ends[-2] // 4:
         del ends[-2]
@@ -45,12 +62,28 @@ def rounds(n: int, first: int) -> list[slice]:
 
 
 @dataclass
-class Piece:
-    """Distances of a level: arm number ``at[g, lane]`` of those asked for has ``values[groups[g], :, lane]``."""
+class Tile:
+    """Some distances: arm number ``at[g, lane]`` of those asked for has ``values[groups[g], columns, lane]``.
+
+    Attributes
+    ----------
+    values : ndarray of shape (groups, references, lanes)
+    groups : ndarray
+    at : ndarray of shape (groups, lanes)
+        -1 for a lane that nobody asked for.
+    columns : ndarray
+    run : slice
+        Which of the references asked for these columns are.
+    """
 
     values: Floats
     groups: Rows
-    at: Rows  # (groups, lanes); -1 for a lane that nobody asked for
+    at: Rows
+    columns: Rows
+    run: slice
+
+
+Work = Callable[[Tile], None]
 
 
 @dataclass
@@ -74,25 +107,43 @@ class Levels:
     memory_limit : int
     threads : Threads
     tally : Tally
+    coarse : bool
+
+    Attributes
+    ----------
+    step : float
+        The unit of stored distances: 1 if they are not coarse.
+    kind : dtype
+        Of sums over them.
     """
 
     def __init__(
-        self, distance: Dissimilarity, spans: list[slice], memory_limit: int, threads: Threads, tally: Tally
+        self,
+        distance: Dissimilarity,
+        spans: list[slice],
+        memory_limit: int,
+        threads: Threads,
+        tally: Tally,
+        *,
+        coarse: bool = False,
     ) -> None:
         self.n = distance.n
         self._distance, self._threads, self._tally = distance, threads, tally
         self._budget = memory_limit
         self._bytes = 0
+        distance.prepare(threads)
+        self.kind = np.dtype(np.float32 if distance.dtype == np.float32 else np.float64)
+        self.step = distance.most() / _STEPS if coarse else 1.0
+        self._dtype = np.dtype(np.uint16) if coarse else distance.dtype
         self.levels = [
             Level(
                 span,
                 np.full(self.n, -1, dtype=np.intp),
-                np.empty((0, span.stop - span.start, LANES), distance.dtype),
+                np.empty((0, span.stop - span.start, LANES), self._dtype),
             )
             for span in spans
         ]
-        distance.prepare(threads)
-        self._spare = [np.empty(0, distance.dtype), np.empty(0, distance.dtype)]
+        self._spare = [np.empty(0, self._dtype), np.empty(0, self._dtype)]
 
     def __getitem__(self, l: int) -> Level:
         return self.levels[l]
@@ -103,8 +154,10 @@ class Levels:
     def fill(self, l: int, arms: Rows) -> None:
         """Compute and store what is missing of a level for some arms, as far as memory allows."""
         level = self.levels[l]
-        missing = arms[level.place[arms] < 0]
         width = level.span.stop - level.span.start
+        if l == 0 and self.n * width * self._dtype.itemsize > self._budget:
+            return  # later levels, of which a search reads all and not only what has changed, gain more from the room
+        missing = arms[level.place[arms] < 0]
         known = len(arms) - len(missing)
         missing = missing[: self._reserve(level, len(missing))]
         self._tally.add(cached=known * width, computed=len(missing) * width)
@@ -116,31 +169,34 @@ class Levels:
 
     def _compute(self, values: Floats, arms: Rows, references: slice) -> None:
         """Fill groups with the distances from arms to a run of references."""
-        from medoids.algorithms.kernels import store_lanes
-
         width = references.stop - references.start
         tall = min(_MOST, max(_REFERENCES, _ARMS * _REFERENCES // (LANES * len(values))))
         # Ctrl-C need not wait for a tile.
         groups = int(max(1, min(_ARMS, _WAIT / (self._distance.cost * min(tall, width))) // LANES))
-        in_order = arms[-1] - arms[0] == len(arms) - 1  # then a slice will do, and no row is copied
 
         def work(tile: tuple[slice, slice]) -> None:
             lot, run = tile
-            part = slice(lot.start * LANES, min(lot.stop * LANES, len(arms)))
-            rows = slice(int(arms[part.start]), int(arms[part.stop - 1]) + 1) if in_order else arms[part]
+            rows = _index(arms[lot.start * LANES : lot.stop * LANES])
             some = slice(references.start + run.start, references.start + run.stop)
-            if self._distance.symmetric:
-                block = self._distance.block(some, rows)
-            else:
-                block = self._distance.block(rows, some).T
-            store_lanes(block, values[lot, run])
+            self._store(rows, some, values[lot, run])
 
         tiles = [(lot, run) for lot in spans(len(values), groups) for run in spans(width, tall)]
         self._threads.map(work, tiles, threaded=self._distance.threaded)
 
+    def _store(self, arms: Index, references: Index, values: Floats) -> None:
+        """Fill groups of lanes with the distances from arms to references."""
+        from medoids.algorithms.kernels import store_lanes, store_steps
+
+        distance = self._distance
+        block = distance.block(references, arms) if distance.symmetric else distance.block(arms, references).T
+        if self.step == 1.0:
+            store_lanes(block, values)
+        else:
+            store_steps(block, self.step, values)
+
     def _reserve(self, level: Level, more: int) -> int:
         """Make room for more arms; return for how many there is room."""
-        size = self._distance.dtype.itemsize * LANES * level.values.shape[1]
+        size = self._dtype.itemsize * LANES * level.values.shape[1]
         have, most = len(level.values), -(-self.n // LANES)
         need = level.used + -(-more // LANES)
         if need > have:
@@ -152,21 +208,47 @@ class Levels:
                 self._bytes += (want - have) * size
         return int(min(more, (len(level.values) - level.used) * LANES))
 
-    def pieces(self, l: int, arms: Rows) -> Iterator[Piece]:
-        """Distances of a level for these arms: stored ones, then what there was no room for, computed again."""
+    def scan(self, l: int, arms: Rows, work: Work, references: Rows | None = None) -> None:
+        """Call ``work`` with the distances of a level for these arms, in tiles; no two threads get the same arm.
+
+        Parameters
+        ----------
+        references : ndarray, optional
+            Of the level; all by default.
+        """
         level = self.levels[l]
         place = level.place[arms]
+        numbers = np.arange(level.span.start, level.span.stop) if references is None else references
         stored = np.flatnonzero(place >= 0)
         if len(stored):
-            yield piece_of(level.values, place[stored], stored)
-        forgotten = np.flatnonzero(place < 0)
-        width = level.span.stop - level.span.start
-        for lot in spans(len(forgotten), max(LANES, (1 << 22) // width)):
-            some = forgotten[lot]
-            values = np.empty((-(-len(some) // LANES), width, LANES), dtype=self._distance.dtype)
-            self._compute(values, arms[some], level.span)
-            self._tally.add(computed=len(some) * width)
-            yield piece_of(values, np.arange(len(some)), some)
+            scan_stored(level.values, place[stored], stored, numbers - level.span.start, self._threads, work)
+        if len(stored) < len(arms):
+            index = level.span if references is None else references
+            self._scan_forgotten(arms, np.flatnonzero(place < 0), index, len(numbers), work)
+
+    def _scan_forgotten(self, arms: Rows, forgotten: Rows, references: Index, width: int, work: Work) -> None:
+        distance, tally = self._distance, self._tally
+        groups = -(-len(forgotten) // LANES)
+        size = int(min(_ARMS * _REFERENCES, _WAIT / distance.cost))
+        lot = max(1, min(_ARMS // LANES, groups // _SHARES, size // LANES))
+        runs = spans(width, max(1, size // (lot * LANES)))
+
+        def fill(lots: slice) -> None:
+            some = forgotten[lots.start * LANES : lots.stop * LANES]
+            at = np.full((lots.stop - lots.start, LANES), -1, dtype=np.intp)
+            at.reshape(-1)[: len(some)] = some
+            rows = _index(arms[some])
+            for run in runs:
+                if isinstance(references, slice):
+                    part: Index = slice(references.start + run.start, references.start + run.stop)
+                else:
+                    part = references[run]
+                values = np.empty((len(at), run.stop - run.start, LANES), dtype=self._dtype)
+                self._store(rows, part, values)
+                work(Tile(values, np.arange(len(at)), at, np.arange(run.stop - run.start), run))
+
+        self._threads.map(fill, spans(groups, lot), threaded=distance.threaded)
+        tally.add(computed=len(forgotten) * width)
 
     def spare(self, size: int) -> Floats:
         """Return a buffer that stays as it is until the next but one is asked for.
@@ -175,23 +257,33 @@ class Levels:
         """
         self._spare.reverse()
         if len(self._spare[0]) < size:
-            self._spare[0] = np.empty(size, self._distance.dtype)
+            self._spare[0] = np.empty(size, self._dtype)
         return self._spare[0][:size]
 
     def row(self, l: int, arm: int) -> npt.NDArray[np.float64]:
         """Distances from one arm to the references of a level."""
-        piece = next(self.pieces(l, np.array([arm])))
-        lane = int(np.argmax(piece.at[0] == 0))
-        row: npt.NDArray[np.float64] = piece.values[piece.groups[0], :, lane].astype(np.float64)
+        level = self.levels[l]
+        place = int(level.place[arm])
+        if place >= 0 and self.step == 1.0:
+            return level.values[place // LANES, :, place % LANES].astype(np.float64)
+        self._tally.add(computed=level.span.stop - level.span.start)
+        row: npt.NDArray[np.float64] = self._distance.block(slice(arm, arm + 1), level.span)[0].astype(np.float64)
         return row
 
 
-def piece_of(values: Floats, place: Rows, numbers: Rows) -> Piece:
-    """Return the groups in which some arms are placed; ``numbers`` are theirs among those asked for."""
+def scan_stored(values: Floats, place: Rows, numbers: Rows, columns: Rows, threads: Threads, work: Work) -> None:
+    """Call ``work`` with stored distances: of arms by their places, whose ``numbers`` are those among all asked for."""
     group = place // LANES
     used = np.zeros(len(values), dtype=bool)
     used[group] = True
     groups = np.flatnonzero(used)
     at = np.full((len(groups), LANES), -1, dtype=np.intp)
     at[(np.cumsum(used) - 1)[group], place % LANES] = numbers
-    return Piece(values, groups, at)
+    run = slice(0, len(columns))
+    chunks = spans(len(groups), max(1, _CHUNK // (LANES * max(1, len(columns)))))
+    threads.map(lambda chunk: work(Tile(values, groups[chunk], at[chunk], columns, run)), chunks)
+
+
+def _index(rows: Rows) -> Index:
+    """Return a slice where rows follow each other: then no data are copied."""
+    return slice(int(rows[0]), int(rows[-1]) + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows

@@ -13,18 +13,17 @@ references whose (d1, d2, nearest) changed are taken out with their old state an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.levels import LANES, Piece
+from medoids.algorithms.levels import Levels, Tile, Work
 from medoids.assignment import Assignment
 from medoids.distances import Floats
-from medoids.engine.threads import Threads, spans
 
-__all__ = ["Moments", "State", "groups_of"]
+__all__ = ["Moments", "State"]
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -59,11 +58,19 @@ class State:
         """Return the state of the first references alone."""
         return cls.of(sample, np.arange(len(sample.weights)), swaps=swaps)
 
-    def at(self, references: Rows, dtype: npt.DTypeLike) -> tuple[Rows, Floats, Floats, Floats]:
-        """Return slot, d1, d2 and w of some references, in the precision of a level."""
-        kind = np.float32 if dtype == np.float32 else np.float64
-        d1, d2, w = (x[references].astype(kind) for x in (self.d1, self.d2, self.w))
-        return self.slot[references], d1, d2, w
+    def first(self, count: int) -> State:
+        """Return a copy of the state of the first references alone."""
+        d1, d2, w = self.d1[:count].copy(), self.d2[:count].copy(), self.w[:count].copy()
+        return replace(self, d1=d1, d2=d2, slot=self.slot[:count].copy(), w=w)
+
+    def at(self, references: Rows, levels: Levels) -> tuple[Rows, Floats, Floats, Floats]:
+        """Return slot, d1, d2 and w of some references, in the precision and the unit of stored distances."""
+        d1, d2 = self.d1[references], self.d2[references]
+        if levels.step != 1.0:
+            # Rounded as distances are: a copy of a medoid is still no nearer than the medoid.
+            d1, d2 = np.rint(d1 / levels.step), np.rint(d2 / levels.step)
+        w = self.w[references].astype(levels.kind)
+        return self.slot[references], d1.astype(levels.kind), d2.astype(levels.kind), w
 
     def own_change(self) -> Float64s:
         """Return what each point's own loss does if it becomes a medoid, whose distance to itself is 0."""
@@ -74,6 +81,10 @@ class State:
     def scale(self) -> float:
         """Return the mean loss, of which rounding errors are a share; 0 without a medoid."""
         return float(np.abs(self.w @ self.d1)) / len(self.w) if np.isfinite(self.d1[0]) else 0.0
+
+    def typical(self) -> float:
+        """Return the mean distance to the nearest medoid, of the first thousand references; infinite without one."""
+        return float(np.abs(self.d1[:1000]).mean())
 
     def changes(self, distances: Float64s, span: slice, face: int) -> Float64s:
         """Return the changes that an arm's face brings to a run of references."""
@@ -94,46 +105,41 @@ class Moments:
         Arms.
     faces : int
         Slots; 0 in BUILD, where S and Q are all.
+    kind : dtype, optional
+        Of T and R, which are k times as large as S and Q: float32 where the distances are.
     """
 
-    def __init__(self, count: int, faces: int) -> None:
+    def __init__(self, count: int, faces: int, kind: npt.DTypeLike = np.float64) -> None:
         self.S, self.Q = np.zeros(count), np.zeros(count)
-        self.T, self.R = np.zeros((count, faces)), np.zeros((count, faces))
+        self.T, self.R = np.zeros((count, faces), kind), np.zeros((count, faces), kind)
 
     def take(self, at: Rows) -> Moments:
         part = Moments(0, 0)
         part.S, part.Q, part.T, part.R = self.S[at], self.Q[at], self.T[at], self.R[at]
         return part
 
-    def add(
-        self, piece: Piece, state: State, references: Rows, start: int, threads: Threads, *, old: State | None = None
-    ) -> None:
-        """Add references, by their numbers, of the level that begins at ``start``; take out their old state."""
+    def adder(self, levels: Levels, state: State, references: Rows, *, old: State | None = None) -> Work:
+        """Return what adds tiles of these references, by their numbers, and takes out their old state."""
         from medoids.algorithms.kernels import add_additions, add_swaps
 
-        slot, d1, d2, w = state.at(references, piece.values.dtype)
-        columns, w2 = references - start, w**2
+        slot, d1, d2, w = state.at(references, levels)
+        w2, times = w**2, 1
         if old is not None:
             # Side by side, so that a distance that was read serves both.
-            before = old.at(references, piece.values.dtype)
-            columns, w2 = np.repeat(columns, 2), _interleave(-w2, w2)
+            before = old.at(references, levels)
+            w2, times = _interleave(-w2, w2), 2
             slot, d1, d2, w = (_interleave(x, y) for x, y in zip((*before[:3], -w), (slot, d1, d2, w), strict=True))
-        where = piece.values, piece.groups, piece.at, columns
 
-        def work(groups: slice) -> None:
-            part = groups.start, groups.stop, self.S, self.Q
+        def add(tile: Tile) -> None:
+            run = slice(times * tile.run.start, times * tile.run.stop)
+            where = tile.values, tile.groups, tile.at, np.repeat(tile.columns, times), levels.step
             if state.swaps:
-                add_swaps(*where, slot, d1, d2, w, w2, *part, self.T, self.R)
+                add_swaps(*where, slot[run], d1[run], d2[run], w[run], w2[run], self.S, self.Q, self.T, self.R)
             else:
-                add_additions(*where, d1, w, w2, *part)
+                add_additions(*where, d1[run], w[run], w2[run], self.S, self.Q)
 
-        threads.map(work, spans(len(piece.groups), groups_of(len(references))))
+        return add
 
 
 def _interleave(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.stack([x, y], axis=1).ravel()
-
-
-def groups_of(references: int) -> int:
-    """Groups of arms in a chunk: some milliseconds of work."""
-    return max(1, (1 << 21) // (LANES * max(1, references)))

@@ -10,13 +10,11 @@ two spreads, which S, Q, T and R tell, so the leader is met in pairs only by the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.levels import LANES, Levels, Piece, piece_of
-from medoids.algorithms.moments import Moments, State, groups_of
+from medoids.algorithms.levels import LANES, Levels, Tile, Work, scan_stored
+from medoids.algorithms.moments import Moments, State
 from medoids.bandit import Paired
 from medoids.distances import Floats
 from medoids.engine.threads import Threads, spans
@@ -25,6 +23,8 @@ __all__ = ["PairedArms"]
 
 # Distances of the arms that are left are copied together when these are so few of those around, up to so many bytes.
 _SPARSE, _COPIES = 3, 1 << 26
+# Arms that meet a pivot at a time: what most of them need V and U for is over after that.
+_LOT = 1 << 16
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -99,12 +99,10 @@ class PairedArms:
             return
         keep[at] = True
         leader = (int(self.left[at]), slot)
-        self._restrict(np.flatnonzero(keep))
-        if self._pivot is not None and self._pivot != leader:
-            keep = self._meet(self._pivot, width)
-            keep[np.searchsorted(self.left, leader[0])] = True
-            self._restrict(np.flatnonzero(keep))
-        self._restrict(np.flatnonzero(self._meet(leader, width)))
+        here = np.flatnonzero(keep)
+        if self._pivot is not None and self._pivot != leader and _contains(self.left[here], self._pivot[0]):
+            here = self._meet(self._pivot, width, here, leader[0])
+        self._restrict(self._meet(leader, width, here, leader[0]), met=leader)
 
     def improving(self, bounds: Paired) -> list[int]:
         """Return arms that are sure to lower the loss in the place of some medoid, the surest first.
@@ -181,64 +179,102 @@ class PairedArms:
         self._threads.map(work, spans(count, _tile(self.state.k)))
         return keep
 
-    def _meet(self, pivot: tuple[int, int], width: float) -> npt.NDArray[np.bool_]:
-        """Compare the arms that are left with one face of one of them, in pairs."""
-        self._add_pairs(pivot)
-        moments, t, floor = self.moments, self.t, self._floor()
+    def _meet(self, pivot: tuple[int, int], width: float, here: Rows, leader: int) -> Rows:
+        """Compare arms with one face of one of them, in pairs; return who stays, for whom V and U are kept.
+
+        Parameters
+        ----------
+        here : ndarray
+            Positions among those that are left.
+        leader : int
+            An arm that stays in any case.
+        """
+        start = self._met if self._pivot == pivot else 0
+        if start == 0:
+            self._copy(self.left[here])
+        changes = {l: self._changes_of(pivot, l) for l in range(start, self._l + 1)}
         lead = self._mean_of(pivot)
+        kept, kept_V, kept_U = [], [], []
+        for lot in spans(len(here), _LOT):
+            at = here[lot]
+            if start:
+                V, U = self._V[at], self._U[at]
+            else:
+                faces = self.state.k if self.state.swaps else 0
+                V, U = np.zeros(len(at)), np.zeros((len(at), faces), self._levels.kind)
+            for l, lead_changes in changes.items():
+                self._scan(l, self.left[at], self._pair_adder(l, lead_changes, V, U))
+            keep = self._may_beat(lead, at, V, U, width) | (self.left[at] == leader)
+            kept.append(at[keep])
+            kept_V.append(V[keep])
+            kept_U.append(U[keep])
+        stay = np.concatenate(kept)
+        self._V, self._U = np.concatenate(kept_V), np.concatenate(kept_U)
+        return stay
+
+    def _may_beat(self, lead: float, at: Rows, V: Float64s, U: Floats, width: float) -> npt.NDArray[np.bool_]:
+        """Tell which arms' faces may be better than a mean, by the spread of their differences from its arm."""
+        moments, t, floor = self.moments, self.t, self._floor()
         if not self.state.swaps:
-            difference = moments.S / t - lead
-            spread = np.sqrt(np.maximum(self._V / t - difference**2, 0))
-            kept: npt.NDArray[np.bool_] = difference <= width * np.maximum(spread, floor) + self._slack
+            difference = moments.S[at] / t - lead
+            spread = np.sqrt(np.maximum(V / t - difference**2, 0))
+            kept: npt.NDArray[np.bool_] = difference <= width * np.maximum(spread, floor[at]) + self._slack
             return kept
         from medoids.algorithms.kernels import meet_faces
 
-        keep = np.empty(len(self.left), dtype=np.bool_)
+        keep = np.empty(len(at), dtype=np.bool_)
 
         def work(arms: slice) -> None:
-            m = moments
             bounds = lead, width, floor, self._slack
-            meet_faces(m.S, m.T, self._V, self._U, t, *bounds, arms.start, arms.stop, keep)
+            meet_faces(moments.S, moments.T, at, V, U, t, *bounds, arms.start, arms.stop, keep)
 
         self._threads.map(work, spans(len(keep), _tile(self.state.k)))
         return keep
 
     def _mean_of(self, pivot: tuple[int, int]) -> float:
         at, moments = int(np.searchsorted(self.left, pivot[0])), self.moments
-        return float(moments.S[at] + (moments.T[at, pivot[1]] if self.state.swaps else 0.0)) / self.t
+        mean = moments.S[at] + (moments.T[at, pivot[1]] if self.state.swaps else 0.0)
+        return float(mean / self.t)
 
     def _changes_of(self, pivot: tuple[int, int], l: int) -> Float64s:
         """Return the changes that a face brings to the references of a level."""
         return self.state.changes(self._levels.row(l, pivot[0]), self._levels[l].span, pivot[1])
 
-    def _add_pairs(self, pivot: tuple[int, int]) -> None:
-        """Bring V and U to the arms, the pivot and the levels of now; levels met with this pivot before stay."""
-        state, count = self.state, len(self.left)
-        start = self._met if self._pivot == pivot else 0
-        if start == 0:
-            self._copy()
-            self._V, self._U = np.zeros(count), np.zeros((count, state.k if state.swaps else 0))
-        for l in range(start, self._l + 1):
-            span = self._levels[l].span
-            lead = self._changes_of(pivot, l)
-            for piece in self._pieces(l):
-                self._add_piece(piece, span, lead)
-        self._pivot, self._met = pivot, self._l + 1
+    def _pair_adder(self, l: int, lead: Float64s, V: Float64s, U: Floats) -> Work:
+        """Return what adds tiles of a level to V and U."""
+        from medoids.algorithms.kernels import pair_additions, pair_swaps
 
-    def _pieces(self, l: int) -> Iterable[Piece]:
+        span, step = self._levels[l].span, self._levels.step
+        slot, d1, d2, w = self.state.at(np.arange(span.start, span.stop), self._levels)
+        other = (lead / step).astype(d1.dtype)
+
+        def add(tile: Tile) -> None:
+            run = tile.run
+            where = tile.values, tile.groups, tile.at, tile.columns, step
+            if self.state.swaps:
+                pair_swaps(*where, slot[run], d1[run], d2[run], w[run], other[run], V, U)
+            else:
+                pair_additions(*where, d1[run], w[run], other[run], V)
+
+        return add
+
+    def _scan(self, l: int, arms: Rows, work: Work) -> None:
         if l < len(self._copies):
-            return [piece_of(self._copies[l], np.searchsorted(self._copied, self.left), np.arange(len(self.left)))]
-        return self._levels.pieces(l, self.left)
+            columns = np.arange(self._copies[l].shape[1])
+            place = np.searchsorted(self._copied, arms)
+            scan_stored(self._copies[l], place, np.arange(len(arms)), columns, self._threads, work)
+        else:
+            self._levels.scan(l, arms, work)
 
-    def _copy(self) -> None:
-        """Copy the distances of the arms that are left next to each other, once they are few among their neighbours.
+    def _copy(self, arms: Rows) -> None:
+        """Copy the distances of some arms next to each other, once they are few among their neighbours.
 
         A change of the leader means another pass over all levels so far, and it reads whole groups of lanes. On MNIST
         three of four lanes were not in question any more.
         """
         from medoids.algorithms.kernels import copy_lanes
 
-        count, dtype = len(self.left), self._levels[0].values.dtype
+        count, dtype = len(arms), self._levels[0].values.dtype
         if self._l == 0 or _SPARSE * count > len(self._copied) or count * self.t * dtype.itemsize > _COPIES:
             return
         copies = []
@@ -247,36 +283,21 @@ class PairedArms:
         for l in range(self._l + 1):
             span = self._levels[l].span
             values = buffer[rows * span.start : rows * span.stop].reshape(-1, span.stop - span.start, LANES)
-            for piece in self._pieces(l):
-                where = piece.values, piece.groups, piece.at
 
-                def work(groups: slice, where: tuple[Floats, Rows, Rows] = where, values: Floats = values) -> None:
-                    copy_lanes(*where, groups.start, groups.stop, values)
+            def work(tile: Tile, values: Floats = values) -> None:
+                copy_lanes(tile.values, tile.groups, tile.at, tile.columns, tile.run.start, values)
 
-                self._threads.map(work, spans(len(piece.groups), groups_of(values.shape[1])))
+            self._scan(l, arms, work)
             copies.append(values)
-        self._copied, self._copies = self.left, copies
+        self._copied, self._copies = arms, copies
 
-    def _add_piece(self, piece: Piece, span: slice, lead: Float64s) -> None:
-        from medoids.algorithms.kernels import pair_additions, pair_swaps
-
-        state, V, U = self.state, self._V, self._U
-        slot, d1, d2, w = state.at(np.arange(span.start, span.stop), piece.values.dtype)
-        lead = lead.astype(d1.dtype)
-        where = piece.values, piece.groups, piece.at
-
-        def work(groups: slice) -> None:
-            if state.swaps:
-                pair_swaps(*where, slot, d1, d2, w, lead, groups.start, groups.stop, V, U)
-            else:
-                pair_additions(*where, d1, w, lead, groups.start, groups.stop, V)
-
-        self._threads.map(work, spans(len(piece.groups), groups_of(len(d1))))
-
-    def _restrict(self, at: Rows) -> None:
+    def _restrict(self, at: Rows, met: tuple[int, int] | None = None) -> None:
+        """Go on with some of the arms; V and U are already theirs if they ``met`` a pivot just now."""
         self.left = self.left[at]
         self.moments = self.moments.take(at)  # a copy: what is carried stays as it is
-        if self._pivot is not None:
+        if met is not None:
+            self._pivot, self._met = met, self._l + 1
+        elif self._pivot is not None:
             self._V, self._U = self._V[at], self._U[at]
             if not _contains(self.left, self._pivot[0]):
                 self._pivot = None
@@ -291,7 +312,6 @@ class PairedArms:
         self._l += 1
         self._levels.fill(self._l, self.left)
         span = self._levels[self._l].span
-        references = np.arange(span.start, span.stop)
-        for piece in self._levels.pieces(self._l, self.left):
-            self.moments.add(piece, self.state, references, span.start, self._threads)
+        add = self.moments.adder(self._levels, self.state, np.arange(span.start, span.stop))
+        self._levels.scan(self._l, self.left, add)
         self.t = span.stop

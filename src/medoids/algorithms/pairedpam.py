@@ -10,6 +10,7 @@ whose distances are kept for the arms that reached them (``levels.py``); and sum
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +40,10 @@ _FIRST_CHEAP, _FIRST_DEAR = 512, 128
 DEAR = 1_000.0
 # Bytes beside the stored distances that nobody minds.
 _LITTLE = 1 << 26
+# Memory is scarce if it does not hold so many times the first level: there will be distances to compute again.
+_SCARCE = 3
+# Distances that are stored coarsely are so many steps in the mean.
+_FINE = 256
 # Points of a chunk when few arms meet all references.
 _POINTS = 2048
 
@@ -52,13 +57,18 @@ class PairedPAM:
         self.order = problem.random.permutation(candidates)
         n = len(candidates)
         self._distance = distance = problem.distance.inner.reordered(self.order)
-        tally = problem.distance.tally
-        # The moments come out of the same limit, once they are more than a little.
-        moments = 5 * 8 * n * (problem.k + 2)
+        # The moments come out of the same limit, once they are more than a little: all that are carried, and up to as
+        # many of the arms that are left, which have two more.
+        size = distance.dtype.itemsize
+        moments = n * (40 + 5 * min(8, max(4, size)) * problem.k)
         budget = max(problem.memory_limit // 2, problem.memory_limit - max(0, moments - _LITTLE))
-        self.levels = Levels(distance, rounds(n, self._first()), budget, problem.threads, tally)
+        scarce = _SCARCE * n * self._first() * size > budget
+        coarse = bool(scarce and distance.dtype == np.float32 and np.isfinite(distance.most()))
+        levels = rounds(n, self._first(), fast=scarce)
+        self._make_levels = partial(Levels, distance, levels, budget, problem.threads, problem.distance.tally)
+        self.levels = self._make_levels(coarse=coarse)
         self.bounds = Paired(DELTA if problem.delta is None else problem.delta, n)
-        self._zero = LevelZero(self.levels, problem.threads)
+        self._zero = LevelZero(self.levels)
         self.place = np.full(problem.n, -1, dtype=np.intp)
         self.place[self.order] = np.arange(n)
 
@@ -136,6 +146,9 @@ class PairedPAM:
     ) -> PairedArms:
         """Drop arms round by round, until few are left, all references have been seen, or the caller has enough."""
         state = State.of(assignment, self.order, swaps=swaps)
+        if self.levels.step != 1.0 and not self.levels.step * _FINE < state.typical():
+            self.levels = self._make_levels(coarse=False)
+            self._zero = LevelZero(self.levels)
         carried = self._carry(state)
         allowed = np.ones(len(self.order), dtype=bool)
         allowed[self.place[assignment.medoids]] = False

@@ -110,6 +110,9 @@ class Elementwise(Dissimilarity):
         other.n, other._order, other._copy = len(order), order, None
         return other
 
+    def most(self) -> float:
+        return 2 * float(self._work()[1].max())
+
     def block(self, rows: Index, columns: Index) -> Floats:
         work, norms = self._work()
         if self.exact:

@@ -23,7 +23,7 @@ _WAIT = 1.5e8
 
 @dataclass(frozen=True)
 class Facts:
-    """What is true of all objects together, where each worker holds some: these facts decide how distances are computed.
+    """What is true of all objects together, where each worker holds some: they decide how distances are computed.
 
     Attributes
     ----------
@@ -80,6 +80,10 @@ class Dissimilarity(ABC):
 
     def prepare(self, threads: Threads | None = None) -> None:  # noqa: B027 (most have nothing to do)
         """Do now, and in threads, what the first block would have to do; called before blocks run in several."""
+
+    def most(self) -> float:
+        """Return a bound on all distances; infinite where none is known."""
+        return np.inf
 
     def exact_block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
         """Return the same distances in float64 from the original data; decisions and losses rest on it."""
