@@ -18,8 +18,12 @@ from medoids.engine.threads import Threads, spans
 if TYPE_CHECKING:  # the matrix is made from a problem
     from medoids.algorithms.matrix import Matrix
 
-__all__ = ["Problem", "Solution"]
+__all__ = ["TOO_LARGE", "Problem", "Solution"]
 
+TOO_LARGE = (
+    "distances are too large: their squares overflow, and an algorithm that samples needs their spread; "
+    "rescale X, or use algorithm='fastpam1'"
+)
 # Points of a chunk of exact distances.
 _POINTS = 4096
 
@@ -137,10 +141,7 @@ class Problem:
     def check_squares(self, squares: npt.NDArray[np.float64]) -> None:
         """Refuse distances whose squares overflow: an algorithm that samples needs their spread."""
         if not np.isfinite(squares).all():
-            raise ValueError(
-                "distances are too large: their squares overflow, and an algorithm that samples needs their spread; "
-                "rescale X, or use algorithm='fastpam1'"
-            )
+            raise ValueError(TOO_LARGE)
 
     def record(
         self,

@@ -75,9 +75,8 @@ class CallableDistance(Dissimilarity):
 
         return self._calls.block(self._call, self._objects, i, self._objects, j, naming, (names[i], names[j]))
 
-    def hosting(self, objects: Floats, facts: Facts) -> CallableDistance:
-        # Numbers of its own: what is put tells them, and values are not remembered by them.
-        numbers = np.arange(len(objects))
+    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> CallableDistance:
+        # With numbers given, values are not remembered by them.
         return CallableDistance(objects, self._function, self._parameters, self.symmetric, Calls(1), numbers)
 
     def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
@@ -168,7 +167,7 @@ class JittedDistance(Dissimilarity):
             values.append(self._parameters.get(name, default))
         return callable_kernel(self._function, tuple(values))
 
-    def hosting(self, objects: Floats, facts: Facts) -> JittedDistance:
+    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> JittedDistance:
         return JittedDistance(objects, self._function, self._parameters, self.symmetric)
 
     def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:

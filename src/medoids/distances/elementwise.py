@@ -87,7 +87,7 @@ class Elementwise(Dissimilarity):
         norms: npt.NDArray[np.float64] = self._fill(work, slice(None), origin, slice(None))[:, 0]
         return norms
 
-    def hosting(self, objects: Floats, facts: Facts) -> Elementwise:
+    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> Elementwise:
         p = self._p if self._metric == "minkowski" else 1.0
         single = not facts.small and self._metric in CENTRED and fits_float32(facts.top, objects.shape[1], p)
         dtype = np.float32 if single else np.float64

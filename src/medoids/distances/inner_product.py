@@ -59,7 +59,7 @@ class InnerProduct(Dissimilarity):
         self.exact = self.dtype == np.float64
         self.cost = 1.0 + X.shape[1] / 50
         self._X, self._metric, self._compiled = X, metric, compiled
-        self._angular = metric in ("cosine", "correlation")
+        self.angular = metric in ("cosine", "correlation")
         self._fit(centre)
 
     def _fit(self, centre: Float64s | None) -> None:
@@ -67,7 +67,7 @@ class InnerProduct(Dissimilarity):
         self._shift, self._scale = np.zeros(n), np.ones(n)
         self._centre = np.zeros(X.shape[1])
         self._squares = np.ones(n)
-        if not self._angular:
+        if not self.angular:
             # Centring loses nothing of a distance and much of the cancellation: 1e9 + N(0, 1) becomes N(0, 1).
             self._centre = X.mean(axis=0, dtype=np.float64) if centre is None else centre
         for span in _row_spans(X):
@@ -82,15 +82,15 @@ class InnerProduct(Dissimilarity):
 
     def _measure(self, span: slice) -> None:
         X = self._X[span]
-        if self._angular:
+        if self.angular:
             self._shift[span], self._scale[span] = self._angles(X)
         else:
             rows = X - self._centre
             with np.errstate(over="ignore"):
                 self._squares[span] = np.einsum("ij,ij->i", rows, rows)
 
-    def hosting(self, objects: Floats, facts: Facts) -> InnerProduct:
-        single = not facts.small and (self._angular or fits_float32(facts.top, objects.shape[1]))
+    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> InnerProduct:
+        single = not facts.small and (self.angular or fits_float32(facts.top, objects.shape[1]))
         dtype = np.float32 if single else np.float64
         return InnerProduct(objects, self._metric, dtype=dtype, compiled=not facts.small, centre=facts.centre)
 
@@ -146,7 +146,7 @@ class InnerProduct(Dissimilarity):
         return shift, np.where(flat, 0.0, 1 / np.where(flat, 1.0, norm))
 
     def _prepare(self, X: Floats, shift: Float64s, scale: Float64s) -> Float64s:
-        if self._angular:
+        if self.angular:
             rows: Float64s = (X.astype(np.float64) - shift[:, None]) * scale[:, None]
         else:
             rows = X - self._centre
@@ -204,7 +204,7 @@ class InnerProduct(Dissimilarity):
     def _direct(self, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]) -> Float64s:
         """Squared distances of pairs of rows from the original data."""
         X, shift, scale = self._X, self._shift, self._scale
-        if self._angular:
+        if self.angular:
             difference = self._prepare(X[i], shift[i], scale[i]) - self._prepare(X[j], shift[j], scale[j])
         else:
             difference = X[i].astype(np.float64) - X[j]

@@ -92,8 +92,11 @@ class Dissimilarity(ABC):
         """
         return Reordered(self, order)
 
-    def hosting(self, objects: Floats, facts: Facts) -> Dissimilarity:
-        """Return the same distance among objects that are part of a larger whole, and that `put` may replace."""
+    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> Dissimilarity:
+        """Return the same distance among objects that are part of a larger whole, and that `put` may replace.
+
+        ``numbers`` are theirs in the whole, for messages.
+        """
         raise ValueError(f"{type(self).__name__} distances cannot be shared by several workers; fit on one machine")
 
     def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
