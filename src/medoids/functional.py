@@ -39,7 +39,7 @@ from medoids.validation import (
     parse_bytes,
 )
 
-__all__ = ["Settings", "choose_algorithm", "fit", "k_medoids", "posed", "result", "warn"]
+__all__ = ["Settings", "choose_algorithm", "fit", "k_medoids", "posed", "result", "warn", "warn_of_limit"]
 
 # Keywords that say nothing of the result.
 _ASIDE = {"callback", "verbose"}
@@ -243,13 +243,8 @@ def _best_of(problem: Problem, algorithm: str, starts: int) -> Solution:
 
 def warn(solution: Solution, problem: Problem) -> None:
     """Warn of a fit that did not end by itself, and of medoids that are copies of each other."""
+    warn_of_limit(solution, problem)
     assignment = solution.assignment
-    if not solution.converged and not problem.stopped and solution.n_swaps >= problem.max_iter:
-        warnings.warn(
-            f"stopped after max_iter={problem.max_iter} swaps before no swap improves; raise max_iter to let it finish",
-            ConvergenceWarning,
-            stacklevel=_callers_level(),
-        )
     own = assignment.table[np.arange(problem.k), assignment.medoids]
     between = assignment.table[:, assignment.medoids]
     same = (between == 0) & (between.T == 0) & (own == 0) & (own[:, None] == 0)
@@ -259,6 +254,16 @@ def warn(solution: Solution, problem: Problem) -> None:
         warnings.warn(
             f"number of distinct medoids ({distinct}) is smaller than n_clusters ({problem.k}): X has too few distinct "
             "points, and some clusters hold only copies of another medoid; ask for fewer clusters",
+            ConvergenceWarning,
+            stacklevel=_callers_level(),
+        )
+
+
+def warn_of_limit(solution: Solution, problem: Problem) -> None:
+    """Warn of a fit that did not end by itself."""
+    if not solution.converged and not problem.stopped and solution.n_swaps >= problem.max_iter:
+        warnings.warn(
+            f"stopped after max_iter={problem.max_iter} swaps before no swap improves; raise max_iter to let it finish",
             ConvergenceWarning,
             stacklevel=_callers_level(),
         )
