@@ -123,6 +123,9 @@ class Drop:
     slack: float
     leader: int  # position of the arm that stays in any case; -1 for none
     meet: list[tuple[tuple[int, int], float, Floats]]
+    ahead: int = -1  # a level whose references come back with the answer
+    fresh: bool = False  # whether with their rows
+    share: float = 0.0  # unless no more arms are left in a shard than this
 
 
 @dataclass

@@ -136,15 +136,15 @@ class ShardedPAM:
         row = np.array([i])
         with self.problem.distance.tally.phase("exact"):
             guest = int(self.guests.invite(row)[0])
-            copies = next(c for c in self.pool.ask("give", row) if len(c.numbers))
-            loss = sum(self.pool.ask("enter", i, guest, slot))
+            answers = self.pool.ask("enter", i, guest, slot)
+        loss = sum(part for part, _ in answers)
         assignment = self.assignment
         if slot is None:
             assignment.add(i, np.zeros(0))
         else:
             assignment.swap(slot, i, np.zeros(0))
         assignment.loss = float(loss)
-        self._copies[i] = copies
+        self._copies[i] = next(copies for _, copies in answers if len(copies.numbers))
 
     def centers(self) -> Copies:
         """Return the medoids themselves."""

@@ -21,8 +21,12 @@ from medoids.engine.threads import Threads
 from medoids.sharded.guests import Guests
 from medoids.sharded.messages import Copies, Drop, Lead, Partial, References
 from medoids.sharded.pool import Pool
+from medoids.sharded.shard import GUESTS
 
 __all__ = ["FewArms", "Levelled", "ShardedArms"]
+
+# Arms that are sent to the shards at most.
+_MOST = GUESTS // 4
 
 Rows = npt.NDArray[np.intp]
 Float64s = npt.NDArray[np.float64]
@@ -97,9 +101,16 @@ class FewArms(PairedArms):
     def look(self) -> None:
         self._l += 1
         guests = self._guests.of(self.rows())
-        for part in self._pool.ask("sums", guests, self._l, self.state.swaps):
+        # The squares against the pivot come along if all levels before have met it: mostly it leads again.
+        along = None
+        if self._pivot is not None and self._met == self._l:
+            along = int(guests[np.searchsorted(self.left, self._pivot[0])]), self._pivot[1]
+            self._met += 1
+        for part, squares in self._pool.ask("sums", guests, self._l, self.state.swaps, along):
             self.moments.S, self.moments.Q = self.moments.S + part.S, self.moments.Q + part.Q
             self.moments.T, self.moments.R = self.moments.T + part.T, self.moments.R + part.R
+            if squares is not None:
+                self._V, self._U = self._V + squares[0], self._U + squares[1]
         self.t = self._levels[self._l].span.stop
 
     def _add_pairs(self, pivot: tuple[int, int]) -> None:
@@ -145,7 +156,9 @@ class ShardedArms:
         self._pivot: tuple[int, int] | None = None
         self._row: Floats = np.zeros(0)  # the pivot's distances
         self._met = 0
-        self._leads: list[Lead] = pool.ask("begin", self._references(0), state.swaps)
+        self._leads: list[Lead] = []
+        self._next: list[References] = pool.ask("references", 0, sent == 0)
+        self._leads = pool.ask("begin", self._references(0), state.swaps)
         self._count = sum(lead.left for lead in self._leads)
 
     @property
@@ -167,7 +180,7 @@ class ShardedArms:
     def look(self) -> None:
         """Look at the next level with the arms that are left."""
         span = self._levels[self._l + 1].span
-        if self.few is None and self._count <= span.stop - span.start:
+        if self.few is None and self._count <= min(_MOST, span.stop - span.start):
             self.few = self._gather()
         self._l += 1
         self.t = span.stop
@@ -182,9 +195,11 @@ class ShardedArms:
 
     def _references(self, l: int) -> References:
         """Return the references of a level; with their rows, if the shards have not seen them."""
-        new = l >= self.sent
+        parts, new = self._next, l >= self.sent
+        if len(parts) < len(self._leads):  # some shard did not send its own along
+            parts = self._pool.ask("references", l, new)
         self.sent = max(self.sent, l + 1)
-        return References.together(self._pool.ask("references", l, new))
+        return References.together(parts)
 
     def _gather(self) -> FewArms:
         """Bring the arms that are left to the driver, and from there to all shards."""
@@ -241,7 +256,13 @@ class ShardedArms:
             meet.append((leader, best.mean, best.row))
             self._pivot, self._row, self._met = leader, best.row, self._l + 1
         order = Drop(lead, spread, width, slack, -1 if none else best.position, meet)
-        self._count = sum(self._pool.ask("drop", order))
+        if self.ahead:
+            span = self._levels[self._l + 1].span
+            order.ahead, order.fresh = self._l + 1, self._l + 1 >= self.sent
+            order.share = min(_MOST, span.stop - span.start) / len(self._leads)
+        answers = self._pool.ask("drop", order)
+        self._count = sum(left for left, _ in answers)
+        self._next = [some for _, some in answers if some is not None]
 
     def _screen_pivot(self, lead: float, spread: float, width: float, slack: float) -> None:
         """Forget the pivot if it falls by its own spread."""

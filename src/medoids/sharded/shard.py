@@ -192,15 +192,18 @@ class Shard:
                     self._assignment.add(i, row)
         return self._loss()
 
-    def enter(self, i: int, guest: int, slot: int | None) -> float:
-        """Make a guest a medoid: the next one, or in the place of another; return this shard's part of the loss."""
+    def enter(self, i: int, guest: int, slot: int | None) -> tuple[float, Copies]:
+        """Make a guest a medoid: the next one, or in the place of another.
+
+        Return this shard's part of the loss, and the row itself if it is here.
+        """
         row = self._judged[guest] if guest in self._judged else self._exact(np.array([guest]))[0]
         self._judged = {}
         if slot is None:
             self._assignment.add(i, row)
         else:
             self._assignment.swap(slot, i, row)
-        return self._loss()
+        return self._loss(), self.give(np.array([i]))
 
     def _loss(self) -> float:
         return self._assignment.loss if len(self._rows) else 0.0
@@ -268,9 +271,11 @@ class Shard:
             self._host.append("references", references.objects, references.numbers)
             self._known += 1
 
-    def drop(self, order: Drop) -> int:
-        """Drop arms as told; return how many are left."""
-        return self._arms.obey(order)
+    def drop(self, order: Drop) -> tuple[int, References | None]:
+        """Drop arms as told; return how many are left and, if those are many, the next references, to save a trip."""
+        left = self._arms.obey(order)
+        wanted = order.ahead >= 0 and left > order.share
+        return left, self.references(order.ahead, order.fresh) if wanted else None
 
     def look(self, l: int, references: References, pivot: int) -> Lead:
         """Look at the next level with the arms that are left."""
@@ -290,15 +295,18 @@ class Shard:
 
     # --- a search: few arms, own references -----------------------------------------------------------------------
 
-    def sums(self, guests: Rows, l: int, swaps: bool) -> Partial:
-        """Return the moments of guests over the own references of a level."""
+    def sums(
+        self, guests: Rows, l: int, swaps: bool, pivot: tuple[int, int] | None
+    ) -> tuple[Partial, tuple[Float64s, Float64s] | None]:
+        """Return the moments of guests over the own references of a level, and V and U against a pivot."""
         state, run = self._state(swaps), self._runs[l]
         moments = Moments(len(guests), state.k if swaps else 0)
         if run.stop > run.start:
             self._guest_levels.fill(l, guests)
             for piece in self._guest_levels.pieces(l, guests):
                 moments.add(piece, state, np.arange(run.start, run.stop), run.start, self._threads)
-        return partial_of(moments, slice(None))
+        squares = None if pivot is None else self.squares(guests, pivot, range(l, l + 1), swaps)
+        return partial_of(moments, slice(None)), squares
 
     def squares(self, guests: Rows, pivot: tuple[int, int], levels: range, swaps: bool) -> tuple[Float64s, Float64s]:
         """Return V and U of guests over the own references of some levels; the pivot is a guest and its face."""
