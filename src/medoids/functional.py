@@ -301,8 +301,8 @@ def warn(solution: Solution, problem: Problem) -> None:
             ConvergenceWarning,
             stacklevel=_callers_level(),
         )
-    own = assignment.table[np.arange(problem.k), assignment.medoids]
-    between = assignment.table[:, assignment.medoids]
+    between = assignment.between()
+    own = between.diagonal()
     same = (between == 0) & (between.T == 0) & (own == 0) & (own[:, None] == 0)
     np.fill_diagonal(same, False)
     if same.any():

@@ -64,7 +64,7 @@ def _best_medoid(
     members = cluster[(weights > 0) & ~np.isin(cluster, assignment.medoids)]
     if len(members) == 0:
         return None
-    now = float(assignment.table[slot, cluster] @ weights)
+    now = float(assignment.d1[cluster] @ weights)
     limit = now - TOLERANCE * abs(now)
     losses = np.concatenate(
         [matrix.values[np.ix_(lot, cluster)] @ weights for lot in np.array_split(members, 1 + len(members) // 256)]

@@ -23,6 +23,10 @@ __all__ = ["Problem", "Solution"]
 
 # Points of a chunk of exact distances.
 _POINTS = 4096
+# Medoids of one: so few are measured directly, to the same digits in any company.
+_FEW = 16
+# Distances from all medoids to all points are kept up to so many bytes, or so large a share of memory_limit.
+_LITTLE, _SHARE = 1 << 26, 8
 
 
 @dataclass
@@ -134,10 +138,23 @@ class Problem:
 
     def assign(self, medoids: npt.ArrayLike) -> Assignment:
         """Return the state with these medoids."""
-        assignment = Assignment(self.weights, self.k, self.frozen)
+        kept = 8 * self.k * self.n <= max(_LITTLE, self.memory_limit // _SHARE)
+        assignment = Assignment(self.weights, self.k, self.frozen, measure=None if kept else self._measure)
         for i in np.asarray(medoids).tolist():
             assignment.add(i, self.exact_row(i))
         return assignment
+
+    def _measure(self, medoids: npt.NDArray[np.intp], points: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+        """Exact distances from some medoids to some points."""
+        out = np.empty((len(medoids), len(points)))
+
+        def work(lot: slice) -> None:
+            for few in spans(len(medoids), _FEW):
+                out[few, lot] = self.distance.exact_block(medoids[few], points[lot])
+
+        with self.distance.tally.phase("assignment"):
+            self.threads.map(work, spans(len(points), _POINTS), threaded=self.distance.threaded)
+        return out
 
     def begin(self) -> Assignment:
         """Return the state that BUILD starts from: no medoid but the frozen ones, each a step of the trace."""

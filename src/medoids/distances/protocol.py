@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["Dissimilarity", "Floats", "Index", "Reordered", "by_lots"]
+__all__ = ["Dissimilarity", "Floats", "Index", "Reordered", "by_lots", "numbers_of"]
 
 Floats = npt.NDArray[Any]
 # Which objects: a slice (no copy is made) or an array of row numbers.
@@ -72,6 +72,15 @@ class Dissimilarity(ABC):
     @abstractmethod
     def cross(self, queries: Any) -> npt.NDArray[np.float64]:
         """Distances d(object, query) from all objects here to other data, of shape (n, queries)."""
+
+
+def numbers_of(index: Index, n: int) -> npt.NDArray[np.intp]:
+    """Row numbers that an index stands for, at the cost of those rows only, however many there are.
+
+    >>> numbers_of(slice(2, None), 5)
+    array([2, 3, 4])
+    """
+    return np.arange(*index.indices(n)) if isinstance(index, slice) else index
 
 
 def by_lots(
