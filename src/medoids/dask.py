@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 from uuid import uuid4
 
@@ -15,12 +16,13 @@ from medoids.algorithms import Problem
 from medoids.clustering import TraceRecord
 from medoids.distances import Counted, Dissimilarity, count_rows, dissimilarity, kind_of
 from medoids.engine.threads import Threads
-from medoids.functional import warn_of_limit
+from medoids.functional import Settings, keep_steps, warn_of_limit
 from medoids.sharded.messages import Task
 from medoids.sharded.pairedpam import ShardedPAM
-from medoids.sharded.posing import pose
+from medoids.sharded.posing import fingerprint, pose, settle
 from medoids.validation import (
     check_callback,
+    check_checkpoint,
     check_choice,
     check_count,
     check_data,
@@ -69,6 +71,10 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
     frozen_medoids : array of row indices, optional
     callback : callable, optional
         Called here, with each record of the trace; returning True stops the fit once it has k medoids.
+    checkpoint : str or path, optional
+        A file here, in which the state is stored after each step.
+    resume : bool, default=False
+        Go on from ``checkpoint``, on this or another cluster, to the result that the undisturbed fit would have had.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         Above 0, each step tells on standard error what was sent.
@@ -119,6 +125,8 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         k_range: Any = None,
         frozen_medoids: Any = None,
         callback: Callable[[TraceRecord], object] | None = None,
+        checkpoint: Any = None,
+        resume: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -138,6 +146,8 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         self.k_range = k_range
         self.frozen_medoids = frozen_medoids
         self.callback = callback
+        self.checkpoint = checkpoint
+        self.resume = resume
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -156,6 +166,7 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         KMedoids
         """
         self._check_settings()
+        settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
         client = self.client if self.client is not None else _current_client()
         weights = None if sample_weight is None else _delayed(sample_weight, "sample_weight")
         partitions = Partitions(client, _delayed(X, "X"), weights)
@@ -172,7 +183,7 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         random = check_random_state(self.random_state)
         pool = OnDask(partitions, task)
         try:
-            posed = pose(pool, task, random, pool.numbers)
+            posed = pose(pool, task)
             if k > posed.n:
                 check_n_clusters(k, rows, posed.n)
             with Threads(1) as threads:
@@ -189,6 +200,11 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
                     callback=self.callback,
                     frozen=frozen,
                 )
+                keep_steps(problem, lambda: fingerprint(pool, posed), settings)
+                if problem.checkpoint is not None:
+                    problem.checkpoint.algorithm, problem.checkpoint.reason = "pairedpam", "asked for"
+                    problem.checkpoint.begin(0, problem.random)
+                settle(pool, posed, problem.random, pool.numbers)
                 search = ShardedPAM(problem, pool, posed, int(self.verbose))
                 solution = search.run()
             centers = search.centers()
@@ -222,6 +238,7 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         check_count("max_iter", self.max_iter, 0)
         check_count("verbose", int(self.verbose), 0)
         check_callback(self.callback)
+        check_checkpoint(self.checkpoint, self.resume, self.n_clusters)
         check_delta(self.delta)
         parse_bytes(self.memory_limit)
 

@@ -64,6 +64,13 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         Rows that stay medoids; the rest are chosen around them.
     callback : callable, optional
         Called with each record of the trace; returning True stops the fit once it has k medoids.
+    checkpoint : str or path, optional
+        A file that holds the state after each step, whole at any moment, so that a fit that is interrupted or killed
+        can go on. It stays when the fit ends. One that is there already is refused without ``resume``.
+    resume : bool, default=False
+        Go on from ``checkpoint`` to the result that the undisturbed fit would have had; begin anew if there is no such
+        file. Refused for other data, settings or random numbers; ``max_iter``, ``memory_limit`` (but for eager swaps),
+        ``n_jobs``, ``callback`` and ``verbose`` may differ.
     random_state : int, RandomState or None, default=None
     n_jobs : int, optional
         Threads; None means all cores. The result does not depend on it. A slow Python callable is called in so many
@@ -140,6 +147,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         k_range: Any = None,
         frozen_medoids: Any = None,
         callback: Callable[[TraceRecord], object] | None = None,
+        checkpoint: Any = None,
+        resume: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -158,6 +167,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         self.k_range = k_range
         self.frozen_medoids = frozen_medoids
         self.callback = callback
+        self.checkpoint = checkpoint
+        self.resume = resume
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from medoids.distances.calls import Calls
 from medoids.distances.objects import count_rows, take_rows
-from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index
+from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, numbers_of
 from medoids.engine.threads import Threads
 
 __all__ = ["CallableDistance", "JittedDistance", "is_jitted"]
@@ -121,8 +121,7 @@ class JittedDistance(Dissimilarity):
     def _fill(self, rows: Index, Y: Floats, columns: Index, kind: str) -> npt.NDArray[np.float64]:
         if self._kernel is None:
             self._kernel = self._compile()
-        i = np.arange(self.n)[rows] if isinstance(rows, slice) else rows
-        j = np.arange(len(Y))[columns] if isinstance(columns, slice) else columns
+        i, j = numbers_of(rows, self.n), numbers_of(columns, len(Y))
         out = np.empty((len(i), len(j)))
         try:
             self._kernel(self._X, i, Y, j, out)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, fits_float32
+from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, fits_float32, numbers_of
 from medoids.engine.threads import Threads
 
 __all__ = ["CENTRED", "Elementwise"]
@@ -127,8 +127,7 @@ class Elementwise(Dissimilarity):
 
         ``original`` is then the array that they are copies of, their norms, and their row numbers in it.
         """
-        i = np.arange(len(X))[rows] if isinstance(rows, slice) else rows
-        j = np.arange(len(Y))[columns] if isinstance(columns, slice) else columns
+        i, j = numbers_of(rows, len(X)), numbers_of(columns, len(Y))
         if not self._compiled:
             return self._finite(self._scipy(X[rows], Y[columns]), i, j)
         X0, norms, numbers = original or (X, _NONE, _NOBODY)

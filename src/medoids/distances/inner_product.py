@@ -16,7 +16,7 @@ from copy import copy
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, fits_float32
+from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, fits_float32, numbers_of
 from medoids.engine.threads import Threads
 
 __all__ = ["InnerProduct"]
@@ -179,7 +179,7 @@ class InnerProduct(Dissimilarity):
         """Return rows of X; blocks may be asked for in another order."""
         if self._order is not None:
             return self._order[index]
-        return np.arange(self.n)[index] if isinstance(index, slice) else index
+        return numbers_of(index, self.n)
 
     def _finish(self, out: Floats, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]) -> Floats:
         near, power = _NEAR[out.dtype], _POWER[self._metric]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["Dissimilarity", "Facts", "Floats", "Index", "Reordered", "by_lots", "fits_float32"]
+__all__ = ["Dissimilarity", "Facts", "Floats", "Index", "Reordered", "by_lots", "fits_float32", "numbers_of"]
 
 Floats = npt.NDArray[Any]
 # Which objects: a slice (no copy is made) or an array of row numbers.
@@ -119,6 +119,15 @@ def fits_float32(top: float, columns: int, p: float = 1.0) -> bool:
     # From a thousandth of the norms on, a distance is made of powers in float32; a sum over columns must fit, too.
     low, high = p * np.log10(1e-3 * top), p * np.log10(2 * top) + np.log10(columns)
     return bool(low > -37 and high < 38)
+
+
+def numbers_of(index: Index, n: int) -> npt.NDArray[np.intp]:
+    """Row numbers that an index stands for, at the cost of those rows only, however many there are.
+
+    >>> numbers_of(slice(2, None), 5)
+    array([2, 3, 4])
+    """
+    return np.arange(*index.indices(n)) if isinstance(index, slice) else index
 
 
 def by_lots(

@@ -14,10 +14,11 @@ from medoids.algorithms.matrix import MARGIN
 from medoids.algorithms.moments import State
 from medoids.algorithms.pairedpam import DELTA, FEW
 from medoids.algorithms.problem import Problem, Solution
-from medoids.assignment import TOLERANCE, Assignment, lowest
+from medoids.assignment import TOLERANCE, lowest
 from medoids.bandit import Paired, search_pairs
 from medoids.sharded.guests import Guests
 from medoids.sharded.messages import Copies
+from medoids.sharded.part import Part
 from medoids.sharded.pool import Pool, ShardLost
 from medoids.sharded.posing import Posed
 from medoids.sharded.search import Levelled, ShardedArms
@@ -54,7 +55,7 @@ class ShardedPAM:
         self.levels = Levelled(posed.n, posed.spans)
         self._sent = 0
         self._copies: dict[int, Copies] = {}  # the medoids themselves
-        self.assignment = Assignment(np.zeros(0), problem.k, problem.frozen)
+        self.assignment = Part(np.zeros(0), problem.k, problem.frozen)
         self._prepare()
 
     def _prepare(self) -> None:
@@ -62,7 +63,9 @@ class ShardedPAM:
         self.bounds = Paired(delta, self.posed.n)
 
     def run(self) -> Solution:
-        problem, assignment = self.problem, self.assignment
+        problem = self.problem
+        self._resume()
+        assignment = self.assignment
         if isinstance(problem.init, str):
             for i in problem.frozen[len(assignment.medoids) :]:
                 self._add(i, references=self.posed.n, candidates=1)
@@ -74,6 +77,17 @@ class ShardedPAM:
             problem.record("build", assignment, None, None, references=self.posed.n, candidates=problem.k)
             self._tell()
         return descend(problem, assignment, lambda _: self._redone(self._swap))
+
+    def _resume(self) -> None:
+        """Take up the state of a checkpoint, if there is one."""
+        problem = self.problem
+        saved, problem.saved = problem.saved, None
+        if saved is None:
+            return
+        self._redone(lambda: self.restore(list(saved.medoids)))
+        problem.trace, problem.position = list(saved.trace), dict(saved.position)
+        if len(saved.medoids) == problem.k:
+            problem.medoids = tuple(saved.medoids)
 
     def _add(self, i: int, *, references: int, candidates: int) -> None:
         self._redone(lambda: self._enter(i, None))
@@ -168,7 +182,7 @@ class ShardedPAM:
             loss = sum(self.pool.ask("restore", medoids, everyone))
         self.guests.clear()
         if self.assignment.medoids != medoids:
-            self.assignment = Assignment(np.zeros(0), self.problem.k, self.problem.frozen)
+            self.assignment = Part(np.zeros(0), self.problem.k, self.problem.frozen)
             for i in medoids:
                 self.assignment.add(i, np.zeros(0))
         self.assignment.loss = float(loss) if medoids else np.inf

@@ -10,11 +10,14 @@ import numpy.typing as npt
 from medoids.algorithms.levels import rounds
 from medoids.algorithms.pairedpam import first_references
 from medoids.distances import SMALL, Dissimilarity, Facts, Floats, Index, dissimilarity, kind_of
+from medoids.fingerprints import of_value
 from medoids.sharded.messages import Census, Copies, Plan, Task
 from medoids.sharded.pool import Pool
 
-__all__ = ["Elsewhere", "Posed", "pose", "survey"]
+__all__ = ["Elsewhere", "Posed", "fingerprint", "pose", "settle"]
 
+# Rows of a fingerprint.
+_SAMPLED = 256
 # Kinds of data that can be shared.
 _KINDS = ("vectors", "coordinates", "strings", "objects")
 # Of the largest value: squared distances stay finite.
@@ -45,7 +48,7 @@ class Posed:
         self.rows = sum(c.rows for c in census)
         self.n = sum(sum(c.candidates) for c in census)
         self.weight = sum(c.weight for c in census)
-        self.facts = facts
+        self.census, self.facts = census, facts
         self.distance = Elsewhere(self.rows, kind)
         self.first = first_references(kind.cost)
         self.spans = rounds(self.n, self.first)
@@ -87,19 +90,39 @@ def survey(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
     )
 
 
-def pose(pool: Pool, task: Task, random: np.random.RandomState, parts: list[list[int]]) -> Posed:
-    """Settle all shards, whose partitions ``parts`` numbers; return what the driver needs to know."""
+def pose(pool: Pool, task: Task) -> Posed:
+    """Ask the shards for all that the driver needs to know."""
     if kind_of(task.metric) not in _KINDS:
         raise ValueError(f"metric={task.metric!r} is not available on a cluster; fit on one machine")
     census, facts = survey(pool, task)
     sample: Copies = next(c for c in pool.ask("sample") if len(c.objects))
     kind = dissimilarity(sample.objects, task.metric, task.metric_params)
-    posed = Posed(census, facts, kind.hosting(sample.objects, sample.numbers, facts))
-    counts = {number: size for c, own in zip(census, parts, strict=True) for number, size in zip(own, c.candidates, strict=True)}
+    return Posed(census, facts, kind.hosting(sample.objects, sample.numbers, facts))
+
+
+def settle(pool: Pool, posed: Posed, random: np.random.RandomState, parts: list[list[int]]) -> None:
+    """Let all shards, whose partitions ``parts`` numbers, take their places in the permutation that is drawn."""
+    counts: dict[int, int] = {}
+    for own, census in zip(parts, posed.census, strict=True):
+        counts.update(zip(own, census.candidates, strict=True))
     before, total = {}, 0
     for number in sorted(counts):
         before[number] = total
         total += counts[number]
     state = random.get_state()
-    pool.settle([Plan(facts, posed.n, [before[i] for i in own], state, posed.first) for own in parts])
-    return posed
+    pool.settle([Plan(posed.facts, posed.n, [before[i] for i in own], state, posed.first) for own in parts])
+
+
+def fingerprint(pool: Pool, posed: Posed) -> dict[str, Any]:
+    """Return what tells these data from others, whatever their chunks: shape, type, and some rows."""
+    numbers = np.unique(np.linspace(0, posed.rows - 1, _SAMPLED).astype(np.intp))
+    found: list[Copies] = pool.ask("pick", numbers)
+    rows = np.concatenate([some.numbers for some in found])
+    objects = np.concatenate([some.objects for some in found if len(some.numbers)])
+    columns = posed.census[0].columns
+    return {
+        "shape": [posed.rows, columns] if columns else [posed.rows],
+        "type": str(objects.dtype),
+        "rows": of_value(objects[np.argsort(rows)]),
+        "weights": round(posed.weight, 6),
+    }

@@ -15,12 +15,12 @@ from medoids.algorithms.level_zero import LevelZero
 from medoids.algorithms.levels import Levels, rounds
 from medoids.algorithms.moments import Moments, State
 from medoids.algorithms.problem import TOO_LARGE
-from medoids.assignment import Assignment
 from medoids.distances import Floats, Tally, count_rows, dissimilarity
 from medoids.engine.threads import Threads, spans
 from medoids.sharded.arms import ShardArms, partial_of
 from medoids.sharded.host import Facing, Host, empty_like, same_is_zero
 from medoids.sharded.messages import Census, Copies, Drop, Lead, Partial, Plan, References, Survivors, Task
+from medoids.sharded.part import Part
 from medoids.sharded.reading import check_part, check_part_weights
 
 __all__ = ["GUESTS", "Shard"]
@@ -120,6 +120,11 @@ class Shard:
         """Return a row, for what it is."""
         return Copies(self._rows[:1], self._X[:1])
 
+    def pick(self, numbers: Rows) -> Copies:
+        """Return those of some rows of X that are here, before they are in the order of the permutation."""
+        at = np.flatnonzero(np.isin(self._rows, numbers))
+        return Copies(self._rows[at], self._X[at])
+
     def settle(self, plan: Plan) -> None:
         """Take the place in the permutation that all shards draw."""
         order = np.random.RandomState()
@@ -183,7 +188,7 @@ class Shard:
     def restore(self, medoids: list[int], copies: Copies | None) -> float:
         """Go back to some medoids, whose rows come along; return this shard's part of the loss."""
         if not hasattr(self, "_assignment") or self._assignment.medoids != medoids:
-            self._assignment = Assignment(self._weights, self._task.k, self._task.frozen)
+            self._assignment = Part(self._weights, self._task.k, self._task.frozen)
             self._judged = {}
             self._zero.forget()
             if copies is not None:
