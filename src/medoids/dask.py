@@ -99,7 +99,7 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
     >>> from distributed import Client
     >>> from medoids.dask import KMedoids
     >>> X = da.from_array([[1, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]], chunks=(4, 2))
-    >>> with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
     ...     model = KMedoids(n_clusters=2).fit(X)
     ...     model.labels_.compute().tolist()
     [0, 0, 0, 1, 1, 1]

@@ -54,6 +54,7 @@ class ShardedPAM:
         self.guests = Guests(pool)
         self.levels = Levelled(posed.n, posed.spans)
         self._sent = 0
+        self._told = pool.trips, pool.down, pool.up
         self._copies: dict[int, Copies] = {}  # the medoids themselves
         self.assignment = Part(np.zeros(0), problem.k, problem.frozen)
         self._prepare()
@@ -212,11 +213,13 @@ class ShardedPAM:
         """Tell what the step sent to and fro."""
         pool, step = self.pool, self.problem.trace[-1]
         number = sum(record.phase == step.phase for record in self.problem.trace)
+        now = pool.trips, pool.down, pool.up
+        trips, down, up = (new - old for new, old in zip(now, self._told, strict=True))
+        self._told = now
         self._say(
-            f"{step.phase} {number}: loss {step.loss:.6g}, {pool.trips} trips, "
-            f"{format_bytes(pool.down)} down, {format_bytes(pool.up)} up"
+            f"{step.phase} {number}: loss {step.loss:.6g}, {trips} trips, "
+            f"{format_bytes(down)} down, {format_bytes(up)} up"
         )
-        pool.trips = pool.down = pool.up = 0
 
     def _say(self, text: str) -> None:
         if self._verbose:
