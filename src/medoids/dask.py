@@ -17,6 +17,7 @@ from medoids.clustering import TraceRecord
 from medoids.distances import Counted, Dissimilarity, count_rows, dissimilarity, kind_of
 from medoids.engine.threads import Threads
 from medoids.functional import Settings, keep_steps, warn_of_limit
+from medoids.sharded.banditpam import ShardedBanditPAM
 from medoids.sharded.messages import Task
 from medoids.sharded.pairedpam import ShardedPAM
 from medoids.sharded.posing import fingerprint, pose, settle
@@ -44,7 +45,7 @@ except ModuleNotFoundError as error:
 
 __all__ = ["KMedoids"]
 
-_ALGORITHMS = ["auto", "pairedpam"]
+_ALGORITHMS = {"auto": ShardedPAM, "pairedpam": ShardedPAM, "banditpam++": ShardedBanditPAM}
 
 
 class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -62,10 +63,13 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         As in `medoids.KMedoids`: the names for vectors; "haversine"; for bags, the names for strings. A callable takes
         rows of an array, or the objects of a bag; workers must be able to import or unpickle it.
     metric_params : dict, optional
-    algorithm : {"auto", "pairedpam"}, default="auto"
+    algorithm : {"auto", "pairedpam", "banditpam++"}, default="auto"
+        "auto" takes "pairedpam".
     init : "build" or array of row indices, default="build"
     max_iter : int, default=300
     delta : float, optional
+    cache_width : int, default=1000
+        Of "banditpam++": cached distances a point.
     memory_limit : int or str, default="2GiB"
         For the stored distances of one worker.
     frozen_medoids : array of row indices, optional
@@ -78,7 +82,7 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         Above 0, each step tells on standard error what was sent.
-    swap, n_init, cache_width, k_range, n_jobs
+    swap, n_init, k_range, n_jobs
         As in `medoids.KMedoids`, and only at their defaults: a cluster makes one start, on PAM's path, with the threads
         that its workers have.
 
@@ -181,9 +185,13 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         frozen = tuple(np.asarray(frozen, dtype=int).tolist())
         task = Task(self.metric, self.metric_params, k, frozen, parse_bytes(self.memory_limit), None)
         random = check_random_state(self.random_state)
+        algorithm, reason = self.algorithm, "asked for"
+        if algorithm == "auto":
+            algorithm, reason = "pairedpam", "no worker holds a matrix of all distances"
         pool = OnDask(partitions, task)
         try:
-            posed = pose(pool, task)
+            bandit = self.algorithm == "banditpam++"
+            posed = pose(pool, task, self.cache_width if bandit else None)
             if k > posed.n:
                 check_n_clusters(k, rows, posed.n)
             with Threads(1) as threads:
@@ -202,10 +210,10 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
                 )
                 keep_steps(problem, lambda: fingerprint(pool, posed), settings)
                 if problem.checkpoint is not None:
-                    problem.checkpoint.algorithm, problem.checkpoint.reason = "pairedpam", "asked for"
+                    problem.checkpoint.algorithm, problem.checkpoint.reason = algorithm, reason
                     problem.checkpoint.begin(0, problem.random)
                 settle(pool, posed, problem.random, pool.numbers)
-                search = ShardedPAM(problem, pool, posed, int(self.verbose))
+                search = _ALGORITHMS[self.algorithm](problem, pool, posed, int(self.verbose))
                 solution = search.run()
             centers = search.centers()
         finally:
@@ -219,7 +227,7 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         self.n_iter_, self.converged_ = solution.n_swaps, solution.converged
         self.n_evaluations_, self.trace_ = pool.tally.computed, problem.trace
         self.n_clusters_ = k
-        self.algorithm_, self.reason_ = "pairedpam", "the one for clusters" if self.algorithm == "auto" else "asked for"
+        self.algorithm_, self.reason_ = algorithm, reason
         if centers.objects.ndim == 2:
             self.n_features_in_ = centers.objects.shape[1]
         return self
@@ -228,7 +236,7 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         check_choice("algorithm", self.algorithm, _ALGORITHMS)
         if isinstance(self.init, str) and self.init != "build":
             raise ValueError(f"init={self.init!r} is not available on a cluster; use 'build', or an array of row indices")
-        only = {"n_init": 1, "swap": "best", "k_range": None, "n_jobs": None, "cache_width": 1000}
+        only = {"n_init": 1, "swap": "best", "k_range": None, "n_jobs": None}
         for name, default in only.items():
             value = getattr(self, name)
             if value != default:
@@ -236,6 +244,7 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         if isinstance(self.n_clusters, str):
             raise ValueError(f"n_clusters={self.n_clusters!r} is not available on a cluster; pass a number")
         check_count("max_iter", self.max_iter, 0)
+        check_count("cache_width", self.cache_width, 0)
         check_count("verbose", int(self.verbose), 0)
         check_callback(self.callback)
         check_checkpoint(self.checkpoint, self.resume, self.n_clusters)

@@ -10,6 +10,7 @@ from medoids import Clustering, k_medoids
 from medoids.algorithms import Problem, Solution
 from medoids.distances import Counted
 from medoids.engine.threads import Threads
+from medoids.sharded.banditpam import ShardedBanditPAM
 from medoids.sharded.messages import Task
 from medoids.sharded.pairedpam import ShardedPAM
 from medoids.sharded.pool import InProcess
@@ -30,6 +31,7 @@ def sharded(
     init: Any = "build",
     seed: int = 0,
     memory_limit: int = 1 << 30,
+    algorithm: str = "pairedpam",
 ) -> tuple[Solution, Problem]:
     """Cut X into partitions at ``cuts``, deal these to shards in turn, and fit."""
     task = Task(metric, metric_params, k, frozen, memory_limit, 1)
@@ -52,7 +54,7 @@ def sharded(
     pool = InProcess(made)
     random = np.random.RandomState(seed)
     try:
-        posed = pose(pool, task)
+        posed = pose(pool, task, 1000 if algorithm == "banditpam++" else None)
         settle(pool, posed, random, numbers)
         with Threads(1) as threads:
             problem = Problem(
@@ -67,7 +69,8 @@ def sharded(
                 frozen=frozen,
             )
             problem.distance.inner.pool = pool  # type: ignore[attr-defined]  # for whoever asks what was sent
-            return ShardedPAM(problem, pool, posed).run(), problem
+            kind = ShardedBanditPAM if algorithm == "banditpam++" else ShardedPAM
+            return kind(problem, pool, posed).run(), problem
     finally:
         pool.close()
 
@@ -78,7 +81,7 @@ def assert_same(X: Any, k: int, *, seed: int = 0, cuts: list[int], shards: int =
     local = k_medoids(
         X,
         k,
-        algorithm="pairedpam",
+        algorithm=settings.get("algorithm", "pairedpam"),
         random_state=seed,
         metric=settings.get("metric", "euclidean"),
         metric_params=settings.get("metric_params"),

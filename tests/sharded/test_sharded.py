@@ -138,6 +138,20 @@ def test_little_memory_costs_distances_and_nothing_else() -> None:
     assert short.distance.tally.computed > full.distance.tally.computed
 
 
+@pytest.mark.parametrize("n", [150, 1300, 3300])
+@pytest.mark.parametrize("metric", ["l2", "l1", "cosine"])
+def test_banditpam_plusplus(n: int, metric: str) -> None:
+    """With fewer and with more references than the cache is wide."""
+    assert_same(blobs(n), 4, metric=metric, cuts=[30, 60, n - 50], algorithm="banditpam++")
+
+
+def test_banditpam_plusplus_with_weights_frozen_medoids_and_words() -> None:
+    X, weights = blobs(900), np.random.RandomState(1).randint(0, 4, size=900).astype(float)
+    frozen = (int(np.flatnonzero(weights)[5]),)
+    assert_same(X, 4, cuts=[300, 600], algorithm="banditpam++", weights=weights, frozen=frozen)
+    assert_same(data.words(300), 3, metric="levenshtein", cuts=[100, 200], algorithm="banditpam++")
+
+
 def test_real_data() -> None:
     X, metric = data.subset("letter", 4000, seed=3)
     assert_same(X, 8, metric=metric, cuts=[1000, 2500])

@@ -52,7 +52,7 @@ class Plan:
     n: int  # references: all rows of positive weight
     before: list[int]  # candidates in all earlier partitions, for each partition of the shard
     random: Any  # the state from which the permutation is drawn
-    first: int  # references of level 0
+    spans: list[slice]  # the levels
 
 
 @dataclass

@@ -13,6 +13,7 @@ from medoids.distances import SMALL, Dissimilarity, Facts, Floats, Index, dissim
 from medoids.fingerprints import of_value
 from medoids.sharded.messages import Census, Copies, Plan, Task
 from medoids.sharded.pool import Pool
+from medoids.sharded.references import batches
 
 __all__ = ["Elsewhere", "Posed", "fingerprint", "pose", "settle"]
 
@@ -44,14 +45,15 @@ class Elsewhere(Dissimilarity):
 class Posed:
     """What the driver knows: numbers of rows and references, the weight of all, the distance, and the levels."""
 
-    def __init__(self, census: list[Census], facts: Facts, kind: Dissimilarity) -> None:
+    def __init__(
+        self, census: list[Census], facts: Facts, kind: Dissimilarity, batch_width: int | None = None
+    ) -> None:
         self.rows = sum(c.rows for c in census)
         self.n = sum(sum(c.candidates) for c in census)
         self.weight = sum(c.weight for c in census)
         self.census, self.facts = census, facts
         self.distance = Elsewhere(self.rows, kind)
-        self.first = first_references(kind.cost)
-        self.spans = rounds(self.n, self.first)
+        self.spans = rounds(self.n, first_references(kind.cost)) if batch_width is None else batches(self.n, batch_width)
 
 
 def survey(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
@@ -90,14 +92,14 @@ def survey(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
     )
 
 
-def pose(pool: Pool, task: Task) -> Posed:
-    """Ask the shards for all that the driver needs to know."""
+def pose(pool: Pool, task: Task, batch_width: int | None = None) -> Posed:
+    """Ask the shards for all that the driver needs to know; with ``batch_width``, levels are BanditPAM++'s batches."""
     if kind_of(task.metric) not in _KINDS:
         raise ValueError(f"metric={task.metric!r} is not available on a cluster; fit on one machine")
     census, facts = survey(pool, task)
     sample: Copies = next(c for c in pool.ask("sample") if len(c.objects))
     kind = dissimilarity(sample.objects, task.metric, task.metric_params)
-    return Posed(census, facts, kind.hosting(sample.objects, sample.numbers, facts))
+    return Posed(census, facts, kind.hosting(sample.objects, sample.numbers, facts), batch_width)
 
 
 def settle(pool: Pool, posed: Posed, random: np.random.RandomState, parts: list[list[int]]) -> None:
@@ -110,7 +112,7 @@ def settle(pool: Pool, posed: Posed, random: np.random.RandomState, parts: list[
         before[number] = total
         total += counts[number]
     state = random.get_state()
-    pool.settle([Plan(posed.facts, posed.n, [before[i] for i in own], state, posed.first) for own in parts])
+    pool.settle([Plan(posed.facts, posed.n, [before[i] for i in own], state, posed.spans) for own in parts])
 
 
 def fingerprint(pool: Pool, posed: Posed) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.algorithms.level_zero import LevelZero
-from medoids.algorithms.levels import Levels, rounds
+from medoids.algorithms.levels import Levels
 from medoids.algorithms.moments import Moments, State
 from medoids.algorithms.problem import TOO_LARGE
 from medoids.distances import Floats, Tally, count_rows, dissimilarity
@@ -21,6 +21,7 @@ from medoids.sharded.arms import ShardArms, partial_of
 from medoids.sharded.host import Facing, Host, empty_like, same_is_zero
 from medoids.sharded.messages import Census, Copies, Drop, Lead, Partial, Plan, References, Survivors, Task
 from medoids.sharded.part import Part
+from medoids.sharded.points import ShardPoints, changes
 from medoids.sharded.reading import check_part, check_part_weights
 
 __all__ = ["GUESTS", "Shard"]
@@ -138,7 +139,7 @@ class Shard:
         self._positions, self._rows, self._weights = positions[at], self._rows[at], self._weights[at]
         self._by_row = np.argsort(self._rows)
         self._sorted = self._rows[self._by_row]
-        self._n, self._spans = plan.n, rounds(plan.n, plan.first)
+        self._n, self._spans = plan.n, plan.spans
         sample = self._X[:1] if len(self._X) else empty_like(self._X, 1)
         kind = dissimilarity(sample, self._task.metric, self._task.metric_params)
         self._host = Host(kind, self._X[at], self._rows, plan.facts, self._threads)
@@ -151,7 +152,6 @@ class Shard:
         # Runs of the own rows, which are the references that this shard knows of each level.
         ends = np.searchsorted(self._positions, [span.stop for span in self._spans])
         self._runs = [slice(int(a), int(b)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
-        self._known = 0  # levels whose references are here
         self._judged: dict[int, Float64s] = {}
         self.forget_guests()
         self.restore([], None)
@@ -247,7 +247,10 @@ class Shard:
 
     def references(self, l: int, objects: bool) -> References:
         """Return what is here of a level's references."""
-        run, a = self._runs[l], self._assignment
+        return self._references(self._runs[l], objects)
+
+    def _references(self, run: slice, objects: bool) -> References:
+        a = self._assignment
         found = References(self._positions[run], a.d1[run], a.d2[run], a.nearest[run], a.weights[run])
         if objects:
             found.objects, found.numbers = self._host.objects[run], self._rows[run]
@@ -255,7 +258,7 @@ class Shard:
 
     def begin(self, references: References, swaps: bool) -> Lead:
         """Begin a search with the references of level 0."""
-        self._take_in(0, references)
+        self._take_in(references)
         r, a = references, self._assignment
         state = State(r.d1, r.d2, r.slot, r.w, len(a.medoids), swaps, tuple(a.fixed))
         carried = self._zero.follow(state)
@@ -269,12 +272,11 @@ class Shard:
         )
         return self._arms.lead(-1)
 
-    def _take_in(self, l: int, references: References) -> None:
-        if l == self._known:
-            assert references.objects is not None
+    def _take_in(self, references: References) -> None:
+        """Keep copies of references that come after those that are here."""
+        if references.objects is not None and references.positions[0] == self._host.used["references"]:
             assert references.numbers is not None
             self._host.append("references", references.objects, references.numbers)
-            self._known += 1
 
     def drop(self, order: Drop) -> tuple[int, References | None]:
         """Drop arms as told; return how many are left and, if those are many, the next references, to save a trip."""
@@ -284,7 +286,7 @@ class Shard:
 
     def look(self, l: int, references: References, pivot: int) -> Lead:
         """Look at the next level with the arms that are left."""
-        self._take_in(l, references)
+        self._take_in(references)
         self._arms.see(references)
         return self._arms.lead(pivot)
 
@@ -339,3 +341,72 @@ class Shard:
     def _state(self, swaps: bool) -> State:
         a = self._assignment
         return State(a.d1, a.d2, a.nearest, a.weights, len(a.medoids), swaps, tuple(a.fixed))
+
+    # --- BanditPAM++ ----------------------------------------------------------------------------------------------
+
+    def references_between(self, start: int, stop: int, objects: bool) -> References:
+        """Return what is here of the references at some positions."""
+        return self._references(self._between(start, stop), objects)
+
+    def _between(self, start: int, stop: int) -> slice:
+        run = np.searchsorted(self._positions, [start, stop])
+        return slice(int(run[0]), int(run[1]))
+
+    def begin_points(self, swaps: bool, mean: float) -> int:
+        """Begin a search; return how many arms there are."""
+        a = self._assignment
+        allowed = np.ones(len(self._rows), dtype=bool)
+        allowed[self._find(a.medoids)] = False
+        arms = np.flatnonzero(allowed)
+        # A floor, as in ``algorithms/arms.py``: of all references one is known, the point itself.
+        own = np.abs(a.weights[arms] * a.d1[arms]) if a.medoids else np.zeros(len(arms))
+        least = np.maximum(own * np.sqrt(max(self._n - 1, 1)) / self._n, 1e-3 * mean)
+        self._points = ShardPoints(self._levels, self._host, a, self._task.k, arms, least, swaps=swaps)
+        return len(arms)
+
+    def pull(self, batch: slice, references: References) -> tuple[float, int]:
+        """Look at a batch of references with the arms that are left."""
+        self._take_in(references)
+        found = self._points.pull(batch, references, self._threads, self._tally)
+        if not np.isfinite(self._points.squares).all():
+            raise ValueError(TOO_LARGE)
+        return found
+
+    def end(self, floor: float, w: float) -> float:
+        """Return the lowest upper end of the intervals."""
+        return self._points.end(floor, w)
+
+    def cut(self, floor: float, w: float, end: float) -> int:
+        """Drop the arms that are surely worse; return how many are left."""
+        return self._points.cut(floor, w, end)
+
+    def lowest(self) -> float:
+        """Return the lowest mean of the arms that are left."""
+        return float(self._points.lowest().min(initial=np.inf))
+
+    def rows_below(self, limit: float) -> Rows:
+        """Return the rows of the arms that are left and whose mean is not above a limit."""
+        return self._rows[self._points.left[self._points.lowest() <= limit]]
+
+    def points(self) -> tuple[Copies, Float64s, Float64s, Float64s]:
+        """Return the arms that are left, with their sums, squares and floors."""
+        p = self._points
+        return Copies(self._rows[p.left], self._host.objects[p.left]), p.sums, p.squares, p.least
+
+    def pull_guests(self, guests: Rows, batches: list[tuple[int, int]], swaps: bool) -> tuple[Float64s, Float64s]:
+        """Return sums and squares of guests over the own references of some batches, one after the other."""
+        a, k = self._assignment, self._task.k
+        faces = k - len(a.fixed) if swaps else 1
+        sums, squares = np.zeros((2, len(batches), len(guests), faces))
+        rows = self._host.start("guests") + guests
+
+        def work(number: int) -> None:
+            run = self._between(*batches[number])
+            if run.stop > run.start:
+                block = same_is_zero(self._host, self._host.distance.block(rows, run), rows, run)
+                sums[number], squares[number] = changes(block, self._references(run, False), a, k, swaps=swaps)
+
+        self._threads.map(work, range(len(batches)), threaded=self._host.distance.threaded)
+        whole = self._between(batches[0][0], batches[-1][1])
+        self._tally.add(computed=len(guests) * (whole.stop - whole.start))
+        return sums, squares
