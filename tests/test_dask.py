@@ -5,6 +5,9 @@ from __future__ import annotations
 import lzma
 import os
 import signal
+import subprocess
+import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Timer
@@ -66,9 +69,10 @@ def test_arrays_in_any_chunks(client: Any, chunks: tuple[int, ...]) -> None:
 
 
 def test_one_worker(client: Any) -> None:
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
-    ) as cluster, distributed.Client(cluster, set_as_default=False) as alone:
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as cluster,
+        distributed.Client(cluster, set_as_default=False) as alone,
+    ):
         X = blobs()
         model = KMedoids(K, random_state=0, client=alone).fit(da.from_array(X, chunks=(1500, 6)))
         assert model.medoid_indices_.tolist() == local(X).medoid_indices.tolist()
@@ -82,6 +86,8 @@ def test_chunks_of_unknown_size(client: Any) -> None:
     assert_same(KMedoids(K, random_state=0).fit(D), local(X[X[:, 0] > 2]))
 
 
+# Of dask itself, with the newest pandas.
+@pytest.mark.filterwarnings("ignore:The inplace keyword")
 def test_a_parquet_folder_with_an_empty_partition(client: Any, tmp_path: Path) -> None:
     import pandas as pd
 
@@ -200,16 +206,16 @@ def stopping(after: int) -> Callable[[TraceRecord], None]:
     return callback
 
 
-@pytest.mark.parametrize("after", [2, K, K + 1])
+@pytest.mark.parametrize("after", [2, 9, 10])
 def test_a_driver_that_stops_and_resumes(client: Any, tmp_path: Path, after: int) -> None:
     """The chunks of the second fit need not be those of the first."""
-    X, file = data.subset("letter", 3200, seed=2)[0], tmp_path / "fit.checkpoint"
-    expected = local(X, metric="l1")
-    assert len(expected.trace) > K + 1, "the test needs a fit that swaps twice"
-    model = KMedoids(K, metric="l1", random_state=0, checkpoint=file, callback=stopping(after))
+    X, file = data.subset("letter", 1200, seed=2)[0], tmp_path / "fit.checkpoint"
+    expected = local(X, 9, metric="l1")
+    assert expected.n_swaps > 1, "the test needs a fit that swaps twice"
+    model = KMedoids(9, metric="l1", random_state=0, checkpoint=file, callback=stopping(after))
     with pytest.raises(Stopped):
-        model.fit(da.from_array(X, chunks=(1000, 16)))
-    resumed = clone(model).set_params(callback=None, resume=True).fit(da.from_array(X, chunks=(1600, 16)))
+        model.fit(da.from_array(X, chunks=(400, 16)))
+    resumed = clone(model).set_params(callback=None, resume=True).fit(da.from_array(X, chunks=(700, 16)))
     assert_same(resumed, expected)
 
 
@@ -233,7 +239,7 @@ def test_a_partition_that_cannot_be_read(client: Any) -> None:
         return block
 
     D = da.from_array(blobs(300), chunks=(100, 6)).map_blocks(broken, dtype=float)
-    with pytest.raises(RuntimeError, match="partition 1 of X could not be read.*no such disk"):
+    with pytest.raises(RuntimeError, match=r"partition 1 of X could not be read.*no such disk"):
         KMedoids(2).fit(D)
 
 
@@ -281,21 +287,30 @@ def test_what_a_cluster_does_not_do(client: Any) -> None:
             KMedoids(**{"n_clusters": 2, **setting}).fit(D)
     with pytest.raises(TypeError, match="must be a Dask array"):
         KMedoids(2).fit(blobs(30))
-    with pytest.raises(ValueError, match="has 3 partitions, but X has|has 1 partitions, but X has 3"):
+    with pytest.raises(ValueError, match="has 1 partitions, but X has 3"):
         KMedoids(2).fit(D, sample_weight=da.ones(300, chunks=300))
     with pytest.raises(NotFittedError):
         KMedoids(2).predict(D)
 
 
 def test_no_client() -> None:
-    from unittest import mock
-
-    with mock.patch("medoids.dask.get_client", side_effect=ValueError), pytest.raises(ValueError, match="no Dask client"):
-        KMedoids(2).fit(da.from_array(blobs(30), chunks=(10, 6)))
+    """In a process of its own, where no other test has started one."""
+    code = """
+        import dask.array as da
+        from medoids.dask import KMedoids
+        try:
+            KMedoids(2).fit(da.ones((30, 2), chunks=(10, 2)))
+        except ValueError as error:
+            assert "no Dask client is running" in str(error)
+        else:
+            raise AssertionError
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
 
 
 def covertype(n: int) -> np.ndarray:
-    X = np.load(lzma.open(data.path("covertype_581012x54_int16.npy.xz")))
+    with lzma.open(data.path("covertype_581012x54_int16.npy.xz")) as file:
+        X = np.load(file)
     return X[np.random.RandomState(0).choice(len(X), n, replace=False)]
 
 

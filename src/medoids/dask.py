@@ -113,7 +113,7 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         client: Client | None = None,
         metric: Any = "euclidean",
@@ -235,7 +235,9 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
     def _check_settings(self) -> None:
         check_choice("algorithm", self.algorithm, _ALGORITHMS)
         if isinstance(self.init, str) and self.init != "build":
-            raise ValueError(f"init={self.init!r} is not available on a cluster; use 'build', or an array of row indices")
+            raise ValueError(
+                f"init={self.init!r} is not available on a cluster; use 'build', or an array of row indices"
+            )
         only = {"n_init": 1, "swap": "best", "k_range": None, "n_jobs": None}
         for name, default in only.items():
             value = getattr(self, name)
@@ -336,7 +338,7 @@ def _check_rows(name: str, given: Any, n: int) -> Any:
     rows = np.asarray(given)
     if rows.ndim != 1 or rows.dtype.kind not in "iu":
         raise ValueError(f"{name} must be a 1-D array of row indices; got {given!r}")
-    if len(rows) and not (0 <= rows.min() and rows.max() < n):
+    if len(rows) and not (rows.min() >= 0 and rows.max() < n):
         wrong = rows[(rows < 0) | (rows >= n)][0]
         raise ValueError(f"{name} has {wrong}, which is not a row of X: that has rows 0 to {n - 1}")
     if len(np.unique(rows)) < len(rows):

@@ -23,7 +23,7 @@ _WAIT = 1.5e8
 
 @dataclass(frozen=True)
 class Facts:
-    """What is true of all objects together, where each worker holds some: these facts decide how distances are computed.
+    """What is true of all objects together, where each worker holds some, and decides how distances are computed.
 
     Attributes
     ----------

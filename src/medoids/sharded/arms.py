@@ -1,4 +1,4 @@
-"""Arms where they live: a shard's own against references from everywhere, and a few, met by every shard's references."""
+"""A shard's arms: its own against references from everywhere, or a few from anywhere against its references."""
 
 from __future__ import annotations
 

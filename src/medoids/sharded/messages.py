@@ -57,7 +57,7 @@ class Plan:
 
 @dataclass
 class References:
-    """Some references: their positions in the permutation, the medoids' side of them and, where asked for, their rows."""
+    """Some references: positions in the permutation, the medoids' side of them and, where asked for, their rows."""
 
     positions: Rows
     d1: Float64s

@@ -7,7 +7,6 @@ from the partitions, which are futures that Dask computes again.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from time import monotonic, sleep
 from typing import Any
@@ -15,7 +14,6 @@ from typing import Any
 import numpy as np
 from dask.delayed import Delayed
 from distributed import Client, Future, wait
-from distributed.comm import CommClosedError
 
 from medoids.distances import count_rows
 from medoids.sharded.messages import Plan, Task
@@ -134,7 +132,7 @@ class OnDask(Pool):
         while True:
             try:
                 return future.result(timeout=_LOOK)
-            except (TimeoutError, asyncio.TimeoutError):
+            except TimeoutError:
                 self._check(i)
             except OSError as error:
                 raise ShardLost(f"the worker at {self._addresses[i]} is gone") from error
@@ -183,9 +181,9 @@ class OnDask(Pool):
                 try:
                     found: tuple[Any, int, int] = answer.result(timeout=_LOOK)
                     return found
-                except (TimeoutError, asyncio.TimeoutError):
+                except TimeoutError:
                     self._check(i)
-        except (CommClosedError, OSError, KeyError) as error:
+        except (OSError, KeyError) as error:
             # A worker that came back under its old address does not know the actor: a KeyError.
             if self._remains(i) and not isinstance(error, KeyError):
                 raise

@@ -207,7 +207,9 @@ class ShardedPAM:
                 return
             except ShardLost:
                 continue
-        raise RuntimeError(f"workers were lost {_PATIENCE} times while shards were made again; the cluster does not hold")
+        raise RuntimeError(
+            f"workers were lost {_PATIENCE} times while shards were made again; the cluster does not hold"
+        )
 
     def _tell(self) -> None:
         """Tell what the step sent to and fro."""

@@ -109,7 +109,8 @@ class ShardPoints:
 
     def cut(self, floor: float, w: float, end: float) -> int:
         """Drop the arms all of whose lower ends are above it; return how many are left."""
-        self.restrict(((self.sums / self.t - self._width(floor, w)) <= end).any(axis=1))
+        lower = self.sums / self.t - self._width(floor, w)
+        self.restrict(np.any(lower <= end, axis=1))
         return len(self.left)
 
     def restrict(self, keep: npt.NDArray[np.bool_]) -> None:

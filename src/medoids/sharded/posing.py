@@ -45,15 +45,15 @@ class Elsewhere(Dissimilarity):
 class Posed:
     """What the driver knows: numbers of rows and references, the weight of all, the distance, and the levels."""
 
-    def __init__(
-        self, census: list[Census], facts: Facts, kind: Dissimilarity, batch_width: int | None = None
-    ) -> None:
+    def __init__(self, census: list[Census], facts: Facts, kind: Dissimilarity, batch_width: int | None = None) -> None:
         self.rows = sum(c.rows for c in census)
         self.n = sum(sum(c.candidates) for c in census)
         self.weight = sum(c.weight for c in census)
         self.census, self.facts = census, facts
         self.distance = Elsewhere(self.rows, kind)
-        self.spans = rounds(self.n, first_references(kind.cost)) if batch_width is None else batches(self.n, batch_width)
+        self.spans = (
+            rounds(self.n, first_references(kind.cost)) if batch_width is None else batches(self.n, batch_width)
+        )
 
 
 def survey(pool: Pool, task: Task) -> tuple[list[Census], Facts]:

@@ -156,6 +156,7 @@ class ShardedArms:
         self._pivot: tuple[int, int] | None = None
         self._row: Floats = np.zeros(0)  # the pivot's distances
         self._met = 0
+        self._known: Partial  # the pivot's moments, with its owner's last answer
         self._leads: list[Lead] = []
         self._next: list[References] = pool.ask("references", 0, sent == 0)
         self._leads = pool.ask("begin", self._references(0), state.swaps)
@@ -278,4 +279,4 @@ class ShardedArms:
     def _pivot_mean(self) -> float:
         assert self._pivot is not None
         known = self._known
-        return float(known.S[0] + (known.T[0, self._pivot[1]] if self.state.swaps else 0.0)) / self.t
+        return float((known.S[0] + (known.T[0, self._pivot[1]] if self.state.swaps else 0.0)) / self.t)

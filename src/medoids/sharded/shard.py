@@ -72,6 +72,7 @@ class Shard:
         self._X: Floats = np.concatenate(filled) if len(filled) > 1 else filled[0]
         self._rows: Rows = np.concatenate(rows)
         self._weights: Float64s = np.concatenate(weighed)
+        self._part: Part | None = None
         self._tally = Tally()
         self._told = 0, 0
         self._threads = Threads(task.n_jobs)
@@ -160,9 +161,7 @@ class Shard:
         """Forget the copies of candidates that were sent."""
         self._host.clear("guests")
         facing = Facing(self._host, "guests", GUESTS)
-        self._guest_levels = Levels(
-            facing, self._runs, self._task.memory_limit // _SHARE, self._threads, self._tally
-        )
+        self._guest_levels = Levels(facing, self._runs, self._task.memory_limit // _SHARE, self._threads, self._tally)
         self._judged = {}
 
     def welcome(self, copies: Copies) -> None:
@@ -181,14 +180,15 @@ class Shard:
         if len(self._rows) == 0:
             return np.zeros(0, dtype=np.intp)
         place = self._by_row[np.minimum(np.searchsorted(self._sorted, some), len(self._rows) - 1)]
-        return place[self._rows[place] == some]
+        found: Rows = place[self._rows[place] == some]
+        return found
 
     # --- medoids --------------------------------------------------------------------------------------------------
 
     def restore(self, medoids: list[int], copies: Copies | None) -> float:
         """Go back to some medoids, whose rows come along; return this shard's part of the loss."""
-        if not hasattr(self, "_assignment") or self._assignment.medoids != medoids:
-            self._assignment = Part(self._weights, self._task.k, self._task.frozen)
+        if self._part is None or self._part.medoids != medoids:
+            self._part = Part(self._weights, self._task.k, self._task.frozen)
             self._judged = {}
             self._zero.forget()
             if copies is not None:
@@ -209,6 +209,11 @@ class Shard:
         else:
             self._assignment.swap(slot, i, row)
         return self._loss(), self.give(np.array([i]))
+
+    @property
+    def _assignment(self) -> Part:
+        assert self._part is not None
+        return self._part
 
     def _loss(self) -> float:
         return self._assignment.loss if len(self._rows) else 0.0
@@ -267,9 +272,7 @@ class Shard:
         allowed = np.ones(len(self._rows), dtype=bool)
         allowed[self._find(a.medoids)] = False
         own = a.weights * a.d1 if a.medoids else np.zeros(len(self._rows))
-        self._arms = ShardArms(
-            self._levels, state, carried, allowed, self._threads, self._positions, own, self._n
-        )
+        self._arms = ShardArms(self._levels, state, carried, allowed, self._threads, self._positions, own, self._n)
         return self._arms.lead(-1)
 
     def _take_in(self, references: References) -> None:
