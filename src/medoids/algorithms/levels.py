@@ -180,6 +180,11 @@ class Levels:
 
     def row(self, l: int, arm: int) -> npt.NDArray[np.float64]:
         """Distances from one arm to the references of a level."""
+        level = self.levels[l]
+        place = int(level.place[arm])
+        if place >= 0:  # without the work of finding its neighbours
+            stored: npt.NDArray[np.float64] = level.values[place // LANES, :, place % LANES].astype(np.float64)
+            return stored
         piece = next(self.pieces(l, np.array([arm])))
         lane = int(np.argmax(piece.at[0] == 0))
         row: npt.NDArray[np.float64] = piece.values[piece.groups[0], :, lane].astype(np.float64)
