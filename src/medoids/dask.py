@@ -8,19 +8,21 @@ from typing import Any
 from uuid import uuid4
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from medoids.algorithms import Problem
 from medoids.clustering import TraceRecord
-from medoids.distances import Counted, Dissimilarity, count_rows, dissimilarity, kind_of
+from medoids.distances import Counted, Dissimilarity, Facts, Floats, count_rows, dissimilarity, kind_of
 from medoids.engine.threads import Threads
 from medoids.functional import Settings, keep_steps, warn_of_limit
 from medoids.sharded.banditpam import ShardedBanditPAM
 from medoids.sharded.messages import Task
 from medoids.sharded.pairedpam import ShardedPAM
 from medoids.sharded.posing import fingerprint, pose, settle
+from medoids.sharded.reading import check_part
 from medoids.validation import (
     check_callback,
     check_checkpoint,
@@ -222,7 +224,7 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         self.medoid_indices_ = centers.numbers
         self.cluster_centers_ = centers.objects if centers.objects.ndim == 2 else centers.objects.tolist()
         self._nearest = Nearest(self.cluster_centers_, self.metric, self.metric_params)
-        self.labels_ = self._label(partitions)
+        self.labels_ = self._label(partitions, centers.objects, posed.facts)
         self.inertia_ = solution.assignment.loss
         self.n_iter_, self.converged_ = solution.n_swaps, solution.converged
         self.n_evaluations_, self.trace_ = pool.tally.computed, problem.trace
@@ -253,15 +255,16 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         check_delta(self.delta)
         parse_bytes(self.memory_limit)
 
-    def _label(self, partitions: Partitions) -> Any:
+    def _label(self, partitions: Partitions, centers: Floats, facts: Facts) -> Any:
         """Return the labels as a Dask array, whose chunks are those of X and stay where these are."""
         client = partitions.client
-        nearest = client.scatter(self._nearest, hash=False)
         name = f"labels-{uuid4().hex}"
         graph = {}
         for number, (future, start) in enumerate(zip(partitions.futures, partitions.starts, strict=True)):
-            own = self.medoid_indices_ - start
-            graph[name, number] = client.submit(_labels, future, nearest, own, pure=False)
+            metric = self.metric, self.metric_params, facts
+            graph[name, number] = client.submit(
+                _own_labels, future, number, start, centers, self.medoid_indices_, *metric, pure=False
+            )
         return da.Array(graph, name, (tuple(partitions.sizes),), dtype=np.intp)
 
     def predict(self, X: Any) -> Any:
@@ -314,13 +317,32 @@ def _distances(part: Any, nearest: Nearest) -> Any:
     return nearest.distances(part)
 
 
-def _labels(part: Any, nearest: Nearest, own: Any = ()) -> Any:
-    """Return the nearest medoid of each row; a medoid, of which ``own`` are the rows, goes to its own cluster."""
-    table = nearest.distances(part)
-    labels = table.argmin(axis=1)
-    for slot, row in enumerate(own):
-        if 0 <= row < len(table) and table[row, slot] <= table[row].min():
-            labels[row] = slot
+def _labels(part: Any, nearest: Nearest) -> Any:
+    return nearest.distances(part).argmin(axis=1)
+
+
+def _own_labels(
+    part: Any,
+    number: int,
+    start: int,
+    centers: Floats,
+    rows: npt.NDArray[np.intp],
+    metric: Any,
+    metric_params: dict[str, Any] | None,
+    facts: Facts,
+) -> npt.NDArray[np.intp]:
+    """Return the nearest medoid of each row that was fitted, by the distances of the fit."""
+    X, k = check_part(part, metric, start, number), len(centers)
+    if len(X) == 0:
+        return np.zeros(0, dtype=np.intp)
+    both = np.concatenate([centers, X])
+    distance = dissimilarity(centers, metric, metric_params).hosting(both, np.arange(len(both)), facts)
+    # Row by row, as medoids come in a fit: to the last digit, which decides where distances tie.
+    table = np.concatenate([distance.exact_block(np.array([i]), slice(k, len(both))) for i in range(k)])
+    labels: npt.NDArray[np.intp] = table.argmin(axis=0)
+    for slot, row in enumerate((rows - start).tolist()):
+        if 0 <= row < len(X) and table[slot, row] <= table[labels[row], row]:
+            labels[row] = slot  # a medoid goes to its own cluster
     return labels
 
 
