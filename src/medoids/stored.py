@@ -19,7 +19,7 @@ import numpy.typing as npt
 from medoids.distances.mapped import release, scratch
 from medoids.engine.threads import spans
 
-__all__ = ["StoredRows", "is_stored", "open_parquet", "open_zarr", "unpacked"]
+__all__ = ["StoredRows", "is_stored", "open_parquet", "open_zarr", "parquet_files", "unpacked"]
 
 Numbers = npt.NDArray[Any]
 # Rows of a chunk, where the file has none of its own.
@@ -84,7 +84,7 @@ class _ParquetRows(StoredRows):
         from pyarrow import parquet
 
         self.name = str(path)
-        files = sorted(path.rglob("*.parquet"), key=_by_number) if path.is_dir() else [path]
+        files = parquet_files(path) if path.is_dir() else [path]
         if not files:
             raise ValueError(f"{path} is a folder without a .parquet file")
         self._files = [parquet.ParquetFile(file, memory_map=True) for file in files]
@@ -138,6 +138,11 @@ class _ParquetRows(StoredRows):
                 raise ValueError(f"Input X contains a missing value: row {row}, column {name!r} of {self.name}")
             out[:, number] = np.asarray(column)
         return out
+
+
+def parquet_files(folder: Path) -> list[Path]:
+    """Return the Parquet files in a folder and those below it, in the order of their names and numbers."""
+    return sorted(folder.rglob("*.parquet"), key=_by_number)
 
 
 def _by_number(path: Path) -> list[Any]:
