@@ -77,7 +77,6 @@ class Assignment:
         self.medoids: list[int] = []
         self.table = np.empty((k, n)) if measure is None else None
         self._measure = measure
-        self._own = np.empty(k)  # from a medoid to itself
         self.nearest = np.full(n, -1, dtype=np.intp)
         self.second = np.full(n, -1, dtype=np.intp)
         self.d1 = np.full(n, np.inf)
@@ -92,25 +91,22 @@ class Assignment:
         self.medoids.append(i)
         if i in self._frozen:
             self.fixed.append(slot)
-        self._keep(slot, distances)
+        if self.table is not None:
+            self.table[slot] = distances
         self._enter(slot, distances, np.ones(len(distances), dtype=bool))
         self.loss = float(self.weights @ self.d1)
 
     def swap(self, slot: int, i: int, distances: Float64s) -> None:
         """Put row ``i`` in the place of the medoid in ``slot``."""
         self.medoids[slot] = i
-        self._keep(slot, distances)
+        if self.table is not None:
+            self.table[slot] = distances
         hit = (self.nearest == slot) | (self.second == slot)
         self._enter(slot, distances, ~hit)
         points = np.flatnonzero(hit)
         for lot in spans(len(points), _LOT):
             self._rescan(slot, points[lot], distances[points[lot]])
         self.loss = float(self.weights @ self.d1)
-
-    def _keep(self, slot: int, distances: Float64s) -> None:
-        self._own[slot] = distances[self.medoids[slot]]
-        if self.table is not None:
-            self.table[slot] = distances
 
     def _enter(self, slot: int, distances: Float64s, where: npt.NDArray[np.bool_]) -> None:
         for lot in spans(len(distances), _LOT):
@@ -160,6 +156,6 @@ class Assignment:
         """Nearest slot of each point, the lowest where several tie; a medoid goes to its own cluster if that ties."""
         labels = self.nearest.copy()
         slots = np.arange(len(self.medoids))
-        ties = self._own[slots] <= self.d1[self.medoids]
+        ties = self.between().diagonal() <= self.d1[self.medoids]
         labels[np.asarray(self.medoids)[ties]] = slots[ties]
         return labels

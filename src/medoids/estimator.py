@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -13,11 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from medoids.callbacks import CallbackSupportMixin, reporting_steps
 from medoids.clustering import TraceRecord
-from medoids.distances import kind_of, kinds_of, take_rows
+from medoids.distances import count_rows, kind_of, kinds_of, release, take_rows
+from medoids.engine.threads import spans
 from medoids.functional import Settings, fit
 from medoids.validation import check_data, check_weights
 
 __all__ = ["KMedoids"]
+
+# Rows of new data that meet the medoids together.
+_LOT = 1 << 18
 
 
 class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -220,24 +224,28 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
 
         With a precomputed metric, X has a column for each training row: entry [q, i] is d(i, q).
         """
-        labels: npt.NDArray[np.intp] = self._distances(X).argmin(axis=1)
-        return labels
+        return np.concatenate([distances.argmin(axis=1) for distances in self._distances(X)])
 
     def transform(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the distances from each medoid to new data, of shape (rows, k)."""
-        return self._distances(X)
+        return np.concatenate(list(self._distances(X)))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the weighted sum of distances from new data to the nearest medoids."""
-        distances = self._distances(X).min(axis=1)
+        distances = np.concatenate([distances.min(axis=1) for distances in self._distances(X)])
         return -float(check_weights(sample_weight, len(distances)) @ distances)
 
-    def _distances(self, X: Any) -> npt.NDArray[np.float64]:
+    def _distances(self, X: Any) -> Iterator[npt.NDArray[np.float64]]:
+        """Distances from each medoid to new data, some rows at a time: they may be on disk, and more than memory."""
         check_is_fitted(self)
         X = check_data(X, self.metric, self, reset=False, kind=self._kind)
-        if self.metric == "precomputed":
-            X = X[:, self.medoid_indices_]
-        return self._medoids.cross(X).T
+        n = count_rows(X)
+        for lot in spans(n, _LOT):
+            rows = X if n <= _LOT else take_rows(X, lot)
+            if self.metric == "precomputed":
+                rows = rows[:, self.medoid_indices_]
+            yield self._medoids.cross(rows).T
+            release(X)
 
     @property
     def _n_features_out(self) -> int:

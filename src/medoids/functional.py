@@ -21,7 +21,7 @@ from medoids.algorithms.problem import Journal
 from medoids.assignment import TOLERANCE, Assignment
 from medoids.checkpoints import Checkpoint, random_of, state_of
 from medoids.clustering import Clustering, TraceRecord
-from medoids.distances import Calls, Counted, Dissimilarity, Tally, count_rows, dissimilarity
+from medoids.distances import Calls, Counted, Dissimilarity, Tally, count_rows, dissimilarity, is_mapped
 from medoids.engine.threads import Threads
 from medoids.fingerprints import of_data, of_value, told
 from medoids.initialization import RANDOM_INITS
@@ -51,6 +51,8 @@ _ASIDE = {"callback", "checkpoint", "resume", "verbose"}
 _DECISIVE = ("metric", "metric_params", "algorithm", "n_init", "swap", "delta", "cache_width")
 # Share of memory_limit for the values of a callable, beside what an algorithm stores.
 _REMEMBERED = 8
+# A working copy of an X that is on disk may take up to one part in so many of memory_limit.
+_COPY = 2
 
 
 @dataclass
@@ -243,6 +245,12 @@ def posed(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> It
     tally = Tally()
     calls = Calls(settings.n_jobs, memory_limit // _REMEMBERED, tally, call_counter(verbose))
     distance = dissimilarity(X, settings.metric, settings.metric_params, calls)
+    if is_mapped(X):
+        # What is not in memory yet must fit there, too: a working copy comes out of the limit, or goes to disk.
+        copy = distance.copy_bytes()
+        distance.spill = _COPY * copy > memory_limit
+        memory_limit -= 0 if distance.spill else copy
+        distance.release()
     with Threads(settings.n_jobs) as threads, calls:
         problem = Problem(
             distance=Counted(distance, tally),

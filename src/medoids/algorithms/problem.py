@@ -110,6 +110,7 @@ class Problem:
             out[:, points] = self.distance.exact_block(rows, points)
 
         self.threads.map(work, spans(self.n, _POINTS), threaded=self.distance.threaded)
+        self.distance.release()
         return out
 
     def part(self, sample: npt.NDArray[np.intp], *, init: str | npt.NDArray[np.intp], max_iter: int) -> Problem:
@@ -158,6 +159,7 @@ class Problem:
 
         with self.distance.tally.phase("assignment"):
             self.threads.map(work, spans(len(points), _POINTS), threaded=self.distance.threaded)
+        self.distance.release()
         return out
 
     def begin(self) -> Assignment:

@@ -16,8 +16,9 @@ from copy import copy
 import numpy as np
 import numpy.typing as npt
 
+from medoids.distances.mapped import release, scratch
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, fits_float32, numbers_of
-from medoids.engine.threads import Threads
+from medoids.engine.threads import Threads, spans
 
 __all__ = ["InnerProduct"]
 
@@ -28,6 +29,8 @@ _NEAR = {np.dtype(np.float32): 0.02, np.dtype(np.float64): 1e-5}
 _POWER = {"euclidean": 1, "sqeuclidean": 2, "cosine": 0, "correlation": 0}
 # Of a squared norm: distances between two such rows are finite.
 _LARGEST = 1e307
+# Bytes of a working copy on disk that are written together, after one sweep over X.
+_STRETCH = 1 << 28
 # Up to so many rows, summing directly is cheaper than preparing all of X in float64 for a matrix product.
 _FEW = 16
 
@@ -103,6 +106,9 @@ class InnerProduct(Dissimilarity):
         """Make the working copy: prepared rows in the working precision."""
         if self._copy is not None:
             return
+        if self.spill:
+            self._copy = self._spilled()
+            return
         work = np.empty((self.n, self._X.shape[1]), self.dtype)
 
         def fill(span: slice) -> None:
@@ -120,6 +126,32 @@ class InnerProduct(Dissimilarity):
         else:
             threads.map(fill, _row_spans(work))
         self._copy = work
+        self.release()
+
+    def _spilled(self) -> Floats:
+        """Return the working copy in a temporary file, written from front to back.
+
+        For each stretch of it X is read from front to back as well: a disk serves that far better than single rows.
+        """
+        work = scratch((self.n, self._X.shape[1]), self.dtype)
+        for stretch in spans(self.n, max(1, _STRETCH // work[:1].nbytes)):
+            numbers = self._numbers(stretch)
+            by_row = np.argsort(numbers, kind="stable")
+            for lot in _row_spans(work, len(numbers)):
+                at = by_row[lot]
+                k = numbers[at]
+                work[stretch.start + at] = self._prepare(self._X[k], self._shift[k], self._scale[k])
+                release(self._X)
+            release(work)
+        return np.asarray(work)
+
+    def copy_bytes(self) -> int:
+        return int(self.n * self._X.shape[1] * self.dtype.itemsize)
+
+    def release(self) -> None:
+        release(self._X)
+        if self.spill and self._copy is not None:
+            release(self._copy)
 
     @property
     def _work(self) -> Floats:

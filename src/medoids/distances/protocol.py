@@ -65,6 +65,8 @@ class Dissimilarity(ABC):
         A rough price of one distance in nanoseconds; sets how much work goes into one interruptible chunk.
     threaded : bool
         Whether `block` may run in several threads at once and gains from it.
+    spill : bool
+        Whether a working copy of X goes into a temporary file, for an X that is on disk itself.
     """
 
     n: int
@@ -73,6 +75,7 @@ class Dissimilarity(ABC):
     symmetric: bool
     cost: float
     threaded: bool
+    spill: bool = False
 
     @abstractmethod
     def block(self, rows: Index, columns: Index) -> Floats:
@@ -84,6 +87,13 @@ class Dissimilarity(ABC):
     def exact_block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
         """Return the same distances in float64 from the original data; decisions and losses rest on it."""
         return np.asarray(self.block(rows, columns), dtype=np.float64)
+
+    def copy_bytes(self) -> int:
+        """Return the size of the working copy of X that `prepare` makes; 0 where there is none."""
+        return 0
+
+    def release(self) -> None:  # noqa: B027
+        """Give back what was read of an X that is on disk."""
 
     def reordered(self, order: npt.NDArray[np.intp]) -> Dissimilarity:
         """Return the same distances with object ``order[i]`` as number i, for `block` only; the data are shared.
