@@ -2,9 +2,10 @@
 
 Three floors, imports point down only::
 
-    faces        estimator.py  functional.py  cli/  reporting/  plot.py  demo.py      what people touch; no arithmetic
+    faces        estimator.py  functional.py  dask.py  cli/  reporting/  plot.py  demo.py      what people touch
     algorithms   algorithms/ (one file an algorithm)  bandit/ (best-arm search)  assignment.py  initialization.py
                  selection.py  silhouettes.py  certificate.py      which k; how good
+                 sharded/ (the same search where nobody holds all rows)
     ground       distances/    engine/                                what a distance is; where blocks run
     beside       validation.py inputs.py (every check and message)  clustering.py (the result)
                  progress.py (what a fit says)  files.py (outputs that are whole or not there)
