@@ -140,9 +140,7 @@ def test_new_data(client: Any) -> None:
     assert KMedoids(K, random_state=0).fit_predict(D).compute().tolist() == model.labels_.compute().tolist()
 
 
-@pytest.mark.parametrize(
-    ("name", "metric", "n"), [("mnist", "l2", 4000), ("letter", "l1", 6000), ("newsgroups", "cosine", 4000)]
-)
+@pytest.mark.parametrize(("name", "metric", "n"), [("mnist", "l2", 4000), ("newsgroups", "cosine", 4000)])
 def test_real_data(client: Any, name: str, metric: str, n: int) -> None:
     X, _ = data.subset(name, n, seed=0)
     X = (X * 255).astype(np.uint8) if name == "mnist" else X
@@ -166,28 +164,28 @@ def test_max_iter_warns(client: Any) -> None:
 # --- what goes wrong ------------------------------------------------------------------------------------------------
 
 
-def killing(client: Any, when: dict[int, int], delay: float) -> Callable[[TraceRecord], None]:
-    """Kill worker number ``when[step]`` after a step, or in the middle of the next."""
+def killing(client: Any, when: dict[int, tuple[int, float]]) -> Callable[[TraceRecord], None]:
+    """Kill a worker of a given number, so many seconds after a step."""
     steps: list[TraceRecord] = []
 
     def callback(step: TraceRecord) -> None:
         steps.append(step)
         if len(steps) in when:
             pids = sorted(client.run(os.getpid).items())
-            pid = pids[when[len(steps)]][1]
-            Timer(delay, os.kill, (pid, signal.SIGKILL)).start()
+            number, delay = when[len(steps)]
+            Timer(delay, os.kill, (pids[number][1], signal.SIGKILL)).start()
 
     return callback
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.05])
-def test_workers_that_are_killed_in_build_and_in_swap(client: Any, delay: float) -> None:
+def test_workers_that_are_killed_in_build_and_in_swap(client: Any) -> None:
     X, _ = data.subset("letter", 4000, seed=1)
     D = da.from_array(X, chunks=(1000, 16))
     expected = local(X, 8, metric="l1")
     swaps = [at for at, step in enumerate(expected.trace, start=1) if step.phase == "swap"]
     assert swaps, "the test needs a fit that swaps"
-    model = KMedoids(8, metric="l1", random_state=0, callback=killing(client, {3: 0, swaps[0]: 1}, delay))
+    # After a step of BUILD, and in the middle of the search that follows the first swap.
+    model = KMedoids(8, metric="l1", random_state=0, callback=killing(client, {3: (0, 0.0), swaps[0]: (1, 0.03)}))
     assert_same(model.fit(D), expected)
 
 
@@ -315,6 +313,6 @@ def covertype(n: int) -> np.ndarray:
 
 
 def test_covertype(client: Any) -> None:
-    X = covertype(5000)
+    X = covertype(3500)
     D = da.from_array(X, chunks=(1300, 54))
     assert_same(KMedoids(5, metric="l1", random_state=0).fit(D), local(X, 5, metric="l1"))

@@ -7,6 +7,7 @@ from the partitions, which are futures that Dask computes again.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from time import monotonic, sleep
 from typing import Any
@@ -234,11 +235,13 @@ class OnDask(Pool):
                 self._settle(i)
 
     def close(self) -> None:
-        # Leaving is not worth an error of its own: a worker that is gone has nothing to close.
+        # All in a second, and without errors: after Ctrl-C a worker may be busy, and one that is gone needs no closing.
+        until, answers = monotonic() + _LOOK, []
         for actor in self._actors:
             if actor is not None:
-                try:
-                    actor.close().result(timeout=_LOOK)
-                except Exception:
-                    continue
+                with suppress(RuntimeError):
+                    answers.append(actor.close())
+        for answer in answers:
+            with suppress(OSError, KeyError, RuntimeError):
+                answer.result(timeout=max(0.01, until - monotonic()))
         self._actors, self._futures = [], []
