@@ -2,12 +2,14 @@
 
 Three floors, imports point down only::
 
-    faces        estimator.py  functional.py  cli/  reporting/  plot.py  demo.py      what people touch; no arithmetic
+    faces        estimator.py  functional.py  dask.py  cli/  reporting/  plot.py  demo.py      what people touch
     algorithms   algorithms/ (one file an algorithm)  bandit/ (best-arm search)  assignment.py  initialization.py
                  selection.py  silhouettes.py  certificate.py      which k; how good
+                 sharded/ (the same search where nobody holds all rows)
     ground       distances/    engine/                                what a distance is; where blocks run
     beside       validation.py inputs.py (every check and message)  clustering.py (the result)
                  progress.py (what a fit says)  files.py (outputs that are whole or not there)
+                 checkpoints.py fingerprints.py (to go on later)  stored.py (rows in files)
 
 Names are imported when they are first used: ``medoids --help`` answers before scikit-learn would be loaded.
 """
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from medoids.reporting import report
     from medoids.selection import KPath, k_path
     from medoids.silhouettes import Silhouette, medoid_silhouette, silhouette
+    from medoids.stored import open_parquet, open_zarr
 
 __all__ = [
     "Certificate",
@@ -41,6 +44,8 @@ __all__ = [
     "k_medoids",
     "k_path",
     "medoid_silhouette",
+    "open_parquet",
+    "open_zarr",
     "plot",
     "report",
     "silhouette",
@@ -58,6 +63,8 @@ _HOMES = {
     "k_medoids": "medoids.functional",
     "k_path": "medoids.selection",
     "medoid_silhouette": "medoids.silhouettes",
+    "open_parquet": "medoids.stored",
+    "open_zarr": "medoids.stored",
     "report": "medoids.reporting",
     "silhouette": "medoids.silhouettes",
 }

@@ -1,15 +1,25 @@
-"""Which medoid is nearest to each point, which second nearest: exact, in float64, updated rather than rebuilt."""
+"""Which medoid is nearest to each point, which second nearest: exact, in float64, updated rather than rebuilt.
+
+When a medoid leaves, the points that it was nearest or second nearest to look at all others again: in the table of
+distances from every medoid to every point, or, where k x n of them are too many to keep, by measuring them anew. Those
+are about 3/k of the points, so as many distances as three medoids have.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import numpy as np
 import numpy.typing as npt
 
+from medoids.engine.threads import spans
+
 __all__ = ["TOLERANCE", "Assignment", "lowest"]
 
 Float64s = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+# Points that are looked at together, so that what is needed beside the state stays small.
+_LOT = 1 << 16
 
 # Losses that differ by less than this share of their magnitude tie, and a swap must gain more than it.
 TOLERANCE = 1e-10
@@ -34,23 +44,39 @@ class Assignment:
     ----------
     medoids : list of int
         Row numbers; the position in the list is the medoid's slot.
-    table : ndarray of shape (slots, n)
-        Exact distances from each medoid to each point.
+    table : ndarray of shape (slots, n) or None
+        Exact distances from each medoid to each point, where they are kept.
     nearest, second : ndarray of shape (n,)
-        Slots; -1 where there is none.
+        Slots, the lowest nearest one where several tie; -1 where there is none.
     d1, d2 : ndarray of shape (n,)
         Distances to them; infinite where there is none.
     loss : float
         Weighted sum of ``d1``.
     fixed : list of int
         Slots of the frozen medoids, which no swap takes out.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n,)
+    k : int
+    frozen : collection of int
+        Rows.
+    measure : callable, optional
+        ``measure(medoids, points)`` returns exact distances; the table is not kept then.
     """
 
-    def __init__(self, weights: Float64s, k: int, frozen: Collection[int] = ()) -> None:
+    def __init__(
+        self,
+        weights: Float64s,
+        k: int,
+        frozen: Collection[int] = (),
+        measure: Callable[[Rows, Rows], Float64s] | None = None,
+    ) -> None:
         n = len(weights)
         self.weights = weights
         self.medoids: list[int] = []
-        self.table = np.empty((k, n))
+        self.table = np.empty((k, n)) if measure is None else None
+        self._measure = measure
         self.nearest = np.full(n, -1, dtype=np.intp)
         self.second = np.full(n, -1, dtype=np.intp)
         self.d1 = np.full(n, np.inf)
@@ -65,29 +91,43 @@ class Assignment:
         self.medoids.append(i)
         if i in self._frozen:
             self.fixed.append(slot)
-        self.table[slot] = distances
-        self._enter(slot, np.ones(len(distances), dtype=bool))
+        if self.table is not None:
+            self.table[slot] = distances
+        self._enter(slot, distances, np.ones(len(distances), dtype=bool))
         self.loss = float(self.weights @ self.d1)
 
     def swap(self, slot: int, i: int, distances: Float64s) -> None:
         """Put row ``i`` in the place of the medoid in ``slot``."""
         self.medoids[slot] = i
-        self.table[slot] = distances
+        if self.table is not None:
+            self.table[slot] = distances
         hit = (self.nearest == slot) | (self.second == slot)
-        self._enter(slot, ~hit)
-        self._rescan(np.flatnonzero(hit))
+        self._enter(slot, distances, ~hit)
+        points = np.flatnonzero(hit)
+        for lot in spans(len(points), _LOT):
+            self._rescan(slot, points[lot], distances[points[lot]])
         self.loss = float(self.weights @ self.d1)
 
-    def _enter(self, slot: int, where: npt.NDArray[np.bool_]) -> None:
-        d = self.table[slot]
-        first = where & (d < self.d1)
-        other = where & ~first & (d < self.d2)
-        self.second[first], self.d2[first] = self.nearest[first], self.d1[first]
-        self.nearest[first], self.d1[first] = slot, d[first]
-        self.second[other], self.d2[other] = slot, d[other]
+    def _enter(self, slot: int, distances: Float64s, where: npt.NDArray[np.bool_]) -> None:
+        for lot in spans(len(distances), _LOT):
+            d, d1, d2 = distances[lot], self.d1[lot], self.d2[lot]
+            nearest, second = self.nearest[lot], self.second[lot]
+            first = where[lot] & ((d < d1) | ((d == d1) & (slot < nearest)))
+            other = where[lot] & ~first & (d < d2)
+            second[first], d2[first] = nearest[first], d1[first]
+            nearest[first], d1[first] = slot, d[first]
+            second[other], d2[other] = slot, d[other]
 
-    def _rescan(self, points: npt.NDArray[np.intp]) -> None:
-        table = self.table[: len(self.medoids), points]
+    def _rescan(self, slot: int, points: Rows, distances: Float64s) -> None:
+        """Find the nearest two of some points anew; the distances from the medoid in ``slot`` are given."""
+        if self._measure is None:
+            assert self.table is not None
+            table = self.table[: len(self.medoids), points]
+        else:
+            table = np.empty((len(self.medoids), len(points)))
+            others = np.delete(np.arange(len(table)), slot)
+            table[slot] = distances
+            table[others] = self._measure(np.array(self.medoids)[others], points)
         column = np.arange(len(points))
         self.nearest[points] = first = table.argmin(axis=0)
         self.d1[points] = table[first, column]
@@ -95,6 +135,14 @@ class Assignment:
             table[first, column] = np.inf
             self.second[points] = other = table.argmin(axis=0)
             self.d2[points] = table[other, column]
+
+    def between(self) -> Float64s:
+        """Distances among the medoids."""
+        medoids = np.array(self.medoids)
+        if self._measure is not None:
+            return self._measure(medoids, medoids)
+        assert self.table is not None
+        return self.table[: len(medoids), medoids]
 
     def swap_losses(self, distances: Float64s) -> Float64s:
         """Losses after putting a candidate with these distances into each slot: O(n) for all k (Theorem 1)."""
@@ -104,11 +152,10 @@ class Assignment:
         losses[self.fixed] = np.inf
         return losses
 
-    def labels(self) -> npt.NDArray[np.intp]:
+    def labels(self) -> Rows:
         """Nearest slot of each point, the lowest where several tie; a medoid goes to its own cluster if that ties."""
-        labels: npt.NDArray[np.intp] = self.table.argmin(axis=0)
+        labels = self.nearest.copy()
         slots = np.arange(len(self.medoids))
-        own = self.table[slots, self.medoids]
-        ties = own <= self.d1[self.medoids]
+        ties = self.between().diagonal() <= self.d1[self.medoids]
         labels[np.asarray(self.medoids)[ties]] = slots[ties]
         return labels

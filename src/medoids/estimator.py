@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -13,11 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from medoids.callbacks import CallbackSupportMixin, reporting_steps
 from medoids.clustering import TraceRecord
-from medoids.distances import kind_of, kinds_of, take_rows
+from medoids.distances import count_rows, kind_of, kinds_of, release, take_rows
+from medoids.engine.threads import spans
 from medoids.functional import Settings, fit
 from medoids.validation import check_data, check_weights
 
 __all__ = ["KMedoids"]
+
+# Rows of new data that meet the medoids together.
+_LOT = 1 << 18
 
 
 class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -64,6 +68,13 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         Rows that stay medoids; the rest are chosen around them.
     callback : callable, optional
         Called with each record of the trace; returning True stops the fit once it has k medoids.
+    checkpoint : str or path, optional
+        A file that holds the state after each step, whole at any moment, so that a fit that is interrupted or killed
+        can go on. It stays when the fit ends. One that is there already is refused without ``resume``.
+    resume : bool, default=False
+        Go on from ``checkpoint`` to the result that the undisturbed fit would have had; begin anew if there is no such
+        file. Refused for other data, settings or random numbers; ``max_iter``, ``memory_limit`` (but for eager swaps),
+        ``n_jobs``, ``callback`` and ``verbose`` may differ.
     random_state : int, RandomState or None, default=None
     n_jobs : int, optional
         Threads; None means all cores. The result does not depend on it. A slow Python callable is called in so many
@@ -140,6 +151,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         k_range: Any = None,
         frozen_medoids: Any = None,
         callback: Callable[[TraceRecord], object] | None = None,
+        checkpoint: Any = None,
+        resume: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -158,6 +171,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         self.k_range = k_range
         self.frozen_medoids = frozen_medoids
         self.callback = callback
+        self.checkpoint = checkpoint
+        self.resume = resume
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -209,24 +224,28 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
 
         With a precomputed metric, X has a column for each training row: entry [q, i] is d(i, q).
         """
-        labels: npt.NDArray[np.intp] = self._distances(X).argmin(axis=1)
-        return labels
+        return np.concatenate([distances.argmin(axis=1) for distances in self._distances(X)])
 
     def transform(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the distances from each medoid to new data, of shape (rows, k)."""
-        return self._distances(X)
+        return np.concatenate(list(self._distances(X)))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the weighted sum of distances from new data to the nearest medoids."""
-        distances = self._distances(X).min(axis=1)
+        distances = np.concatenate([distances.min(axis=1) for distances in self._distances(X)])
         return -float(check_weights(sample_weight, len(distances)) @ distances)
 
-    def _distances(self, X: Any) -> npt.NDArray[np.float64]:
+    def _distances(self, X: Any) -> Iterator[npt.NDArray[np.float64]]:
+        """Distances from each medoid to new data, some rows at a time: they may be on disk, and more than memory."""
         check_is_fitted(self)
         X = check_data(X, self.metric, self, reset=False, kind=self._kind)
-        if self.metric == "precomputed":
-            X = X[:, self.medoid_indices_]
-        return self._medoids.cross(X).T
+        n = count_rows(X)
+        for lot in spans(n, _LOT):
+            rows = X if n <= _LOT else take_rows(X, lot)
+            if self.metric == "precomputed":
+                rows = rows[:, self.medoid_indices_]
+            yield self._medoids.cross(rows).T
+            release(X)
 
     @property
     def _n_features_out(self) -> int:

@@ -6,7 +6,27 @@ import os
 from pathlib import Path
 from types import TracebackType
 
-__all__ = ["Outputs"]
+__all__ = ["Outputs", "write_whole"]
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Put a new content in the place of a file; whenever the machine stops, the file has the old one or the new.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "state"
+    >>> write_whole(path, b"old"), write_whole(path, b"new"), path.read_bytes()
+    (None, None, b'new')
+    """
+    target = path.resolve()
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with draft.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())  # else the name could be on disk before the content is
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 class Outputs:

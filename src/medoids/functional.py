@@ -17,15 +17,19 @@ from sklearn.utils import check_random_state
 from medoids.algorithms import ALGORITHMS, NEEDS_MATRIX, Problem, Solution
 from medoids.algorithms.choose import choose
 from medoids.algorithms.matrix import matrix_bytes
+from medoids.algorithms.problem import Journal
 from medoids.assignment import TOLERANCE, Assignment
+from medoids.checkpoints import Checkpoint, random_of, state_of
 from medoids.clustering import Clustering, TraceRecord
-from medoids.distances import Calls, Counted, Dissimilarity, Tally, count_rows, dissimilarity
+from medoids.distances import Calls, Counted, Dissimilarity, Tally, count_rows, dissimilarity, is_mapped
 from medoids.engine.threads import Threads
+from medoids.fingerprints import of_data, of_value, told
 from medoids.initialization import RANDOM_INITS
 from medoids.progress import call_counter, narrated
 from medoids.validation import (
     check_algorithm,
     check_callback,
+    check_checkpoint,
     check_choice,
     check_count,
     check_data,
@@ -39,12 +43,16 @@ from medoids.validation import (
     parse_bytes,
 )
 
-__all__ = ["Settings", "choose_algorithm", "fit", "k_medoids", "posed", "result", "warn"]
+__all__ = ["Settings", "choose_algorithm", "fit", "k_medoids", "keep_steps", "posed", "result", "warn", "warn_of_limit"]
 
 # Keywords that say nothing of the result.
-_ASIDE = {"callback", "verbose"}
+_ASIDE = {"callback", "checkpoint", "resume", "verbose"}
+# Those that a checkpoint must share with a fit that goes on from it, beside data, k, rows and random numbers.
+_DECISIVE = ("metric", "metric_params", "algorithm", "n_init", "swap", "delta", "cache_width")
 # Share of memory_limit for the values of a callable, beside what an algorithm stores.
 _REMEMBERED = 8
+# A working copy of an X that is on disk may take up to one part in so many of memory_limit.
+_COPY = 2
 
 
 @dataclass
@@ -64,6 +72,8 @@ class Settings:
     k_range: Any = None
     frozen_medoids: Any = None
     callback: Callable[[TraceRecord], object] | None = None
+    checkpoint: Any = None
+    resume: bool = False
     random_state: Any = None
     n_jobs: int | None = None
     verbose: int = 0
@@ -88,6 +98,8 @@ def k_medoids(
     k_range: Any = None,
     frozen_medoids: Any = None,
     callback: Callable[[TraceRecord], object] | None = None,
+    checkpoint: Any = None,
+    resume: bool = False,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -105,7 +117,7 @@ def k_medoids(
     on_interrupt : {"raise", "return"}
         What Ctrl-C does: raise KeyboardInterrupt, or return the best medoids so far (raising before there are any).
     metric, metric_params, algorithm, init, n_init, swap, max_iter, delta, cache_width, memory_limit, k_range, \
-frozen_medoids, callback, random_state, n_jobs, verbose
+frozen_medoids, callback, checkpoint, resume, random_state, n_jobs, verbose
         As in `KMedoids`.
 
     Returns
@@ -138,6 +150,8 @@ frozen_medoids, callback, random_state, n_jobs, verbose
         k_range=k_range,
         frozen_medoids=frozen_medoids,
         callback=callback,
+        checkpoint=checkpoint,
+        resume=resume,
         random_state=random_state,
         n_jobs=n_jobs,
         verbose=verbose,
@@ -151,13 +165,20 @@ def fit(
     X: Any, n_clusters: Any, sample_weight: Any, settings: Settings, *, on_interrupt: str = "raise"
 ) -> tuple[Clustering, Dissimilarity]:
     """Cluster data that `check_data` has passed; return also the distance among the medoids, for predict."""
+    check_checkpoint(settings.checkpoint, settings.resume, n_clusters)
     if isinstance(n_clusters, str) and n_clusters == "auto":
         from medoids.selection import fit_auto  # which fits by means of this module
 
         return fit_auto(X, sample_weight, settings)
     n_init = check_count("n_init", settings.n_init, 1)
     with posed(X, n_clusters, sample_weight, settings) as problem:
-        algorithm, reason = choose_algorithm(settings.algorithm, problem)
+        keep_steps(problem, lambda: of_data(X, problem.weights), settings)
+        if problem.saved is not None:
+            algorithm, reason = problem.saved.algorithm, problem.saved.reason
+        else:
+            algorithm, reason = choose_algorithm(settings.algorithm, problem)
+        if problem.checkpoint is not None:
+            problem.checkpoint.algorithm, problem.checkpoint.reason = algorithm, reason
         starts = n_init if isinstance(problem.init, str) and problem.init in RANDOM_INITS else 1
         try:
             with narrated(problem, algorithm, reason, int(settings.verbose)):
@@ -172,6 +193,36 @@ def fit(
     warn(solution, problem)
     clustering = result(solution, problem, algorithm, reason, settings)
     return clustering, problem.distance.inner.take(clustering.medoid_indices)
+
+
+def keep_steps(problem: Problem, data: Callable[[], dict[str, Any]], settings: Settings) -> None:
+    """Let a problem write its steps into a checkpoint, and go on from it; ``data`` tells which data it is of."""
+    if settings.checkpoint is None:
+        return
+    decisive = {name: told(getattr(settings, name)) for name in _DECISIVE}
+    if settings.swap == "eager":
+        decisive["memory_limit"] = problem.memory_limit  # which sets the size of its sample
+    about = {
+        "data": data(),
+        "settings": {
+            "n_clusters": problem.k,
+            "init": told(problem.init),
+            "frozen_medoids": list(problem.frozen),
+            "random_state": None if settings.random_state is None else of_value(state_of(problem.random)),
+            **decisive,
+        },
+    }
+    file = Checkpoint(settings.checkpoint, about, resume=settings.resume)
+    problem.checkpoint = Journal(file)
+    problem.saved = saved = file.saved
+    if saved is None:
+        return
+    problem.started -= saved.seconds
+    problem.distance.tally.counts.update(saved.counts)
+    problem.random = random_of(saved.origin)
+    if saved.best is not None:
+        best = saved.best
+        problem.best = Solution(problem.assign(best.medoids), best.n_swaps, best.converged, best.trace)
 
 
 @contextmanager
@@ -194,6 +245,12 @@ def posed(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> It
     tally = Tally()
     calls = Calls(settings.n_jobs, memory_limit // _REMEMBERED, tally, call_counter(verbose))
     distance = dissimilarity(X, settings.metric, settings.metric_params, calls)
+    if is_mapped(X):
+        # What is not in memory yet must fit there, too: a working copy comes out of the limit, or goes to disk.
+        copy = distance.copy_bytes()
+        distance.spill = _COPY * copy > memory_limit
+        memory_limit -= 0 if distance.spill else copy
+        distance.release()
     with Threads(settings.n_jobs) as threads, calls:
         problem = Problem(
             distance=Counted(distance, tally),
@@ -227,9 +284,11 @@ def choose_algorithm(algorithm: str, problem: Problem) -> tuple[str, str]:
 
 
 def _best_of(problem: Problem, algorithm: str, starts: int) -> Solution:
-    best: Solution | None = None
-    for _ in range(starts):
-        problem.trace = []
+    best = problem.best
+    for start in range(problem.saved.start if problem.saved is not None else 0, starts):
+        if problem.checkpoint is not None:
+            problem.checkpoint.begin(start, problem.random)
+        problem.trace, problem.position = [], {}
         solution = ALGORITHMS[algorithm](problem)
         solution.trace = problem.trace
         margin = TOLERANCE * abs(best.assignment.loss) if best else 0.0
@@ -243,15 +302,10 @@ def _best_of(problem: Problem, algorithm: str, starts: int) -> Solution:
 
 def warn(solution: Solution, problem: Problem) -> None:
     """Warn of a fit that did not end by itself, and of medoids that are copies of each other."""
+    warn_of_limit(solution, problem)
     assignment = solution.assignment
-    if not solution.converged and not problem.stopped and solution.n_swaps >= problem.max_iter:
-        warnings.warn(
-            f"stopped after max_iter={problem.max_iter} swaps before no swap improves; raise max_iter to let it finish",
-            ConvergenceWarning,
-            stacklevel=_callers_level(),
-        )
-    own = assignment.table[np.arange(problem.k), assignment.medoids]
-    between = assignment.table[:, assignment.medoids]
+    between = assignment.between()
+    own = between.diagonal()
     same = (between == 0) & (between.T == 0) & (own == 0) & (own[:, None] == 0)
     np.fill_diagonal(same, False)
     if same.any():
@@ -259,6 +313,16 @@ def warn(solution: Solution, problem: Problem) -> None:
         warnings.warn(
             f"number of distinct medoids ({distinct}) is smaller than n_clusters ({problem.k}): X has too few distinct "
             "points, and some clusters hold only copies of another medoid; ask for fewer clusters",
+            ConvergenceWarning,
+            stacklevel=_callers_level(),
+        )
+
+
+def warn_of_limit(solution: Solution, problem: Problem) -> None:
+    """Warn of a fit that did not end by itself."""
+    if not solution.converged and not problem.stopped and solution.n_swaps >= problem.max_iter:
+        warnings.warn(
+            f"stopped after max_iter={problem.max_iter} swaps before no swap improves; raise max_iter to let it finish",
             ConvergenceWarning,
             stacklevel=_callers_level(),
         )

@@ -76,6 +76,9 @@ INITS = ("build", *RANDOM_INITS)
 
 def initialize(problem: Problem) -> Assignment:
     """Return the state at any start but BUILD, with its one record in the trace."""
+    resumed = problem.resume()
+    if resumed is not None:
+        return resumed
     with problem.distance.tally.phase("build"):
         rows = RANDOM_INITS[problem.init](problem) if isinstance(problem.init, str) else problem.init
     assignment = problem.assign(rows)

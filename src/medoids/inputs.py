@@ -10,7 +10,8 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_array, validate_data
 
-from medoids.distances import Floats, kind_of, names_of_kind
+from medoids.distances import Floats, is_mapped, kind_of, names_of_kind, release
+from medoids.stored import is_stored, unpacked
 
 __all__ = ["check_data"]
 
@@ -35,6 +36,8 @@ def check_data(X: Any, metric: Any, estimator: Any = None, *, reset: bool = True
     """
     if hasattr(X, "collect") and hasattr(X, "lazy"):
         raise TypeError("X is a lazy frame, whose rows are not there yet; pass X.collect()")
+    if is_stored(X):
+        X = unpacked(X)
     kind = kind_of(metric, X) if kind is None else kind
     if issparse(X) and kind != "sparse":
         _refuse_sparse(metric)
@@ -99,14 +102,20 @@ def _check_numbers(X: Any, metric: Any, kind: str, estimator: Any, *, reset: boo
         _check_finite_sparse(X)
         return X
     if not X.dtype.isnative:
-        X = X.astype(X.dtype.newbyteorder("="))
+        X = _converted(X, X.dtype.newbyteorder("="))
     if X.dtype.kind in "iufb":
         if X.dtype.kind == "b" or X.dtype in (np.float16, np.longdouble):
-            X = X.astype(np.float64)  # types that kernels do not know
+            X = _converted(X, np.float64)  # types that kernels do not know
         _check_finite(X, kind)
+        release(X)
     if kind == "matrix" and reset:
         _check_square(X)
     return X
+
+
+def _converted(X: Any, dtype: Any) -> Any:
+    """Return X in another type; what is on disk stays there."""
+    return unpacked(X, dtype) if is_mapped(X) else X.astype(dtype)
 
 
 def _refuse_sparse(metric: Any) -> None:
@@ -188,6 +197,8 @@ def _check_finite(X: Floats, kind: str) -> None:
         return
     for start in range(0, len(X), 4096):
         part = X[start : start + 4096]
+        if start % (1 << 18) == 0:
+            release(X)
         # A sum is finite only if all of its terms are (it may overflow, so a look at each follows).
         with np.errstate(all="ignore"):
             if np.isfinite(part.sum()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
@@ -148,10 +149,10 @@ def _bar(problem: Problem, algorithm: str, reason: str) -> Iterator[Any]:
     )
     with Progress(*columns, console=console, transient=False) as progress:
         bar = progress.add_task("", total=problem.k, phase="build", change="", loss="", seconds=0.0)
-        done = {"build": 0, "swap": 0}
 
         def tell(step: TraceRecord) -> None:
-            done[step.phase] = done.get(step.phase, 0) + 1
+            # Of the trace: a fit that goes on from a checkpoint has made steps before.
+            done = Counter(record.phase for record in problem.trace)
             told: dict[str, Any] = {"change": _change(step), "loss": f"loss {step.loss:.6g}", "seconds": step.seconds}
             if step.phase == "build" and step.medoid_in is not None and done["build"] < problem.k:
                 phase = f"build {done['build']}/{problem.k}"

@@ -285,7 +285,8 @@ def _walk(problem: Problem, ks: Sequence[int], algorithm: str) -> Iterator[tuple
     before = Tally()
     search = PairedPAM(problem) if algorithm == "pairedpam" else None
     built = search.build() if search is not None else start(problem)[2]
-    problem.known = {i: built.table[slot] for slot, i in enumerate(built.medoids)}
+    if built.table is not None:
+        problem.known = {i: built.table[slot] for slot, i in enumerate(built.medoids)}
     for k in ks:
         part = replace(problem, k=k, init=np.array(built.medoids[:k]), trace=[])
         if search is not None:

@@ -5,6 +5,7 @@ Settings are checked here, X in ``inputs.py``.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from numbers import Real
@@ -21,6 +22,7 @@ from medoids.inputs import check_data
 __all__ = [
     "check_algorithm",
     "check_callback",
+    "check_checkpoint",
     "check_choice",
     "check_count",
     "check_data",
@@ -110,6 +112,22 @@ def check_delta(delta: Any) -> float | None:
 def check_callback(callback: Any) -> None:
     if callback is not None and not callable(callback):
         raise TypeError(f"callback={callback!r} must be callable, or None")
+
+
+def check_checkpoint(checkpoint: Any, resume: Any, n_clusters: Any) -> None:
+    if not isinstance(resume, (bool, np.bool_)):
+        raise TypeError(f"resume={resume!r} must be True or False; the file is named by checkpoint")
+    if checkpoint is None:
+        if resume:
+            raise ValueError("resume=True needs checkpoint=PATH, the file to go on from")
+        return
+    if not isinstance(checkpoint, (str, os.PathLike)):
+        raise TypeError(f"checkpoint={checkpoint!r} must be the path of a file, or None")
+    if n_clusters == "auto":
+        raise ValueError(
+            "checkpoint is for one number of clusters, and n_clusters='auto' fits several; pass a number, or leave "
+            "checkpoint out"
+        )
 
 
 def check_n_clusters(n_clusters: Any, n: int, n_positive: int) -> int:

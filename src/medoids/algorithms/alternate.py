@@ -18,10 +18,13 @@ __all__ = ["alternate"]
 
 def alternate(problem: Problem) -> Solution:
     matrix, _, assignment = start(problem)
-    n_swaps, improved = 0, True
+    n_swaps, first, improved = problem.position.get("swaps", 0), problem.position.get("next", 0), True
     while improved:
-        labels, improved = assignment.labels(), False
-        for slot in range(problem.k):
+        labels, improved = (
+            assignment.labels(),
+            first > 0,
+        )  # a fit goes on in the middle of a round that changed something
+        for slot in range(first, problem.k):
             if problem.stopped:
                 return Solution(assignment, n_swaps, converged=False)
             if slot in assignment.fixed:
@@ -35,8 +38,17 @@ def alternate(problem: Problem) -> Solution:
             out, i = assignment.medoids[slot], best
             assignment.swap(slot, i, matrix.row(i))
             labels = assignment.labels()  # at once: with stale labels a later change could raise the loss
-            problem.record("swap", assignment, i, out, references=len(cluster), candidates=len(cluster))
+            problem.record(
+                "swap",
+                assignment,
+                i,
+                out,
+                references=len(cluster),
+                candidates=len(cluster),
+                position={"next": slot + 1},
+            )
             n_swaps, improved = n_swaps + 1, True
+        first = 0
     return Solution(assignment, n_swaps, converged=True)
 
 
@@ -52,7 +64,7 @@ def _best_medoid(
     members = cluster[(weights > 0) & ~np.isin(cluster, assignment.medoids)]
     if len(members) == 0:
         return None
-    now = float(assignment.table[slot, cluster] @ weights)
+    now = float(assignment.d1[cluster] @ weights)
     limit = now - TOLERANCE * abs(now)
     losses = np.concatenate(
         [matrix.values[np.ix_(lot, cluster)] @ weights for lot in np.array_split(members, 1 + len(members) // 256)]

@@ -22,12 +22,34 @@ from medoids.assignment import Assignment
 from medoids.distances import Floats
 from medoids.engine.threads import spans
 
-__all__ = ["BuildArms", "PairArms", "PointArms"]
+__all__ = ["BuildArms", "PairArms", "PointArms", "addition_sums", "swap_sums"]
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 # Arms of a chunk: with a batch of 100 references a chunk stays in a core's cache.
 _CHUNK = 1024
+
+
+def addition_sums(block: Floats, d1: Floats, w: Floats) -> tuple[Float64s, Float64s]:
+    """Sums of the changes that arms bring if they are added, and of their squares (Eq. 4)."""
+    # The first step has no medoid yet, and d1 is infinite: the change is the distance itself.
+    change = np.minimum(block, d1) - d1 if np.isfinite(d1).all() else block
+    return (change @ w)[:, None], (change**2 @ w**2)[:, None]
+
+
+def swap_sums(
+    block: Floats, d1: Floats, d2: Floats, nearest: Rows, w: Floats, slots: Rows, k: int
+) -> tuple[Float64s, Float64s]:
+    """Sums of the changes that arms bring in the place of each of some slots, and of their squares (Theorem 1)."""
+    own = np.zeros((len(w), k), dtype=w.dtype)
+    own[np.arange(len(w)), nearest] = 1
+    own = own[:, slots]
+    kept = np.minimum(block, d1) - d1  # if its own medoid stays
+    left = np.minimum(block, d2) - d1  # if it leaves
+    # One update for all faces, and a correction for the face whose medoid is the reference's own.
+    sums = (kept @ w)[:, None] + (left - kept) @ (w[:, None] * own)
+    w2 = w**2
+    return sums, (kept**2 @ w2)[:, None] + (left**2 - kept**2) @ (w2[:, None] * own)
 
 
 class _MedoidArms:
@@ -96,9 +118,7 @@ class BuildArms(_MedoidArms):
     """Points that may be added (Eq. 4). The first step has no medoid yet: the change is the distance itself."""
 
     def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
-        d1, w = self._d1[references], self._weights[references]
-        change = np.minimum(block, d1) - d1 if np.isfinite(self._scale) else block
-        return (change @ w)[:, None], (change**2 @ w**2)[:, None]
+        return addition_sums(block, self._d1[references], self._weights[references])
 
 
 class PointArms(_MedoidArms):
@@ -111,15 +131,7 @@ class PointArms(_MedoidArms):
 
     def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
         d1, d2, w = self._d1[references], self._d2[references], self._weights[references]
-        own = np.zeros((len(references), self._k), dtype=w.dtype)
-        own[np.arange(len(references)), self._nearest[references]] = 1
-        own = own[:, self._slots]
-        kept = np.minimum(block, d1) - d1  # if its own medoid stays
-        left = np.minimum(block, d2) - d1  # if it leaves
-        # One update for all faces, and a correction for the face whose medoid is the reference's own.
-        sums = (kept @ w)[:, None] + (left - kept) @ (w[:, None] * own)
-        w2 = w**2
-        return sums, (kept**2 @ w2)[:, None] + (left**2 - kept**2) @ (w2[:, None] * own)
+        return swap_sums(block, d1, d2, self._nearest[references], w, self._slots, self._k)
 
 
 class PairArms(_MedoidArms):

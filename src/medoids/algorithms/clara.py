@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from medoids.algorithms.fastpam1 import fastpam1
 from medoids.algorithms.problem import Problem, Solution
-from medoids.assignment import TOLERANCE, Assignment
+from medoids.assignment import TOLERANCE
 
 __all__ = ["clara", "draw"]
 
@@ -27,10 +27,10 @@ def draw(problem: Problem, keep: list[int]) -> npt.NDArray[np.intp]:
 
 
 def clara(problem: Problem) -> Solution:
-    best: Assignment | None = None
-    n_swaps, converged = 0, True
+    best = problem.resume()
+    first, n_swaps, converged = problem.position.get("turn", (0, 0, True))
     given = problem.init if not isinstance(problem.init, str) else None
-    for turn in range(_SAMPLES):
+    for turn in range(first, _SAMPLES):
         if problem.stopped:
             converged = False
             break
@@ -44,8 +44,8 @@ def clara(problem: Problem) -> Solution:
         assignment = problem.assign(medoids)
         if best is None or assignment.loss < best.loss - TOLERANCE * abs(best.loss):
             best = assignment
-            problem.record(
-                "swap" if turn else "build", best, None, None, references=len(sample), candidates=len(sample)
-            )
+            phase, position = "swap" if turn else "build", {"turn": (turn + 1, n_swaps, converged)}
+            seen = {"references": len(sample), "candidates": len(sample)}
+            problem.record(phase, best, None, None, **seen, position=position)
     assert best is not None
     return Solution(best, n_swaps, converged)

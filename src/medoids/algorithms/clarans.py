@@ -23,15 +23,17 @@ _SHARE = 0.0125
 
 
 def clarans(problem: Problem) -> Solution:
-    best: Assignment | None = None
-    n_swaps, converged = 0, True
-    for _ in range(_SEARCHES):
+    resumed = problem.resume()
+    first, n_swaps, converged, made, kept = problem.position.get("search", (0, 0, True, 0, None))
+    best = None if kept is None else problem.assign(kept)
+    for number in range(first, _SEARCHES):
         if best is not None and (problem.stopped or not isinstance(problem.init, str)):
             break
-        assignment, made, ended = _search(problem, best)
+        assignment, made, ended = _search(problem, best, (number, n_swaps, converged), resumed, made)
         n_swaps, converged = n_swaps + made, converged and ended
         if best is None or assignment.loss < best.loss - TOLERANCE * abs(best.loss):
             best = assignment
+        resumed, made = None, 0
     assert best is not None
     return Solution(best, n_swaps, converged)
 
@@ -47,15 +49,27 @@ def _start(problem: Problem) -> npt.NDArray[np.intp]:
     return sample[fastpam1(problem.part(sample, init="build", max_iter=0)).assignment.medoids]
 
 
-def _search(problem: Problem, best: Assignment | None) -> tuple[Assignment, int, bool]:
-    """One local search; the trace and the kept state only ever show the best of all searches."""
-    assignment = problem.assign(_start(problem))
-    if best is None:
-        problem.record("build", assignment, None, None, references=problem.n, candidates=problem.k)
+def _search(
+    problem: Problem,
+    best: Assignment | None,
+    where: tuple[int, int, bool],
+    resumed: Assignment | None,
+    n_swaps: int,
+) -> tuple[Assignment, int, bool]:
+    """One local search; the trace and the kept state only ever show the best of all searches.
+
+    ``where`` tells a checkpoint which search it is and what those before it came to; a search that goes on has a state
+    and swaps already.
+    """
+    kept = None if best is None else best.medoids
+    assignment = problem.assign(_start(problem)) if resumed is None else resumed
+    if best is None and resumed is None:
+        position = {"search": (*where, 0, kept)}
+        problem.record("build", assignment, None, None, references=problem.n, candidates=problem.k, position=position)
     candidates = problem.candidates
     free = np.setdiff1d(np.arange(problem.k), assignment.fixed)
     limit = max(_LEAST_TRIES, int(_SHARE * len(free) * (len(candidates) - problem.k)))
-    tries = n_swaps = 0
+    tries = 0
     while tries < limit and len(candidates) > problem.k and len(free):
         if n_swaps == problem.max_iter or problem.stopped:
             return assignment, n_swaps, False
@@ -71,5 +85,6 @@ def _search(problem: Problem, best: Assignment | None) -> tuple[Assignment, int,
             assignment.swap(slot, i, row)
             n_swaps, tries = n_swaps + 1, 0
             if best is None or assignment.loss < best.loss:
-                problem.record("swap", assignment, i, out, references=problem.n, candidates=1)
+                position = {"search": (*where, n_swaps, kept)}
+                problem.record("swap", assignment, i, out, references=problem.n, candidates=1, position=position)
     return assignment, n_swaps, True

@@ -43,15 +43,22 @@ class EagerPAM(PairedPAM):
         problem = self.problem
         build = isinstance(problem.init, str) and problem.init == "build"
         assignment = self._start() if build else initialize(problem)
+        if "found" in problem.position:  # in the middle of the swaps of one search
+            found, *seen = problem.position["found"]
+            problem.position["swaps"] += self._make(
+                assignment, found, seen, problem.max_iter - problem.position["swaps"]
+            )
         return descend(problem, assignment, lambda most: self._swap_some(assignment, most))
 
     def _start(self) -> Assignment:
         """Return the medoids that BUILD and single swaps find for the references of level 0."""
         problem = self.problem
-        assignment = problem.assign([])
+        assignment = problem.resume() or problem.assign([])
+        if len(assignment.medoids) == problem.k:
+            return assignment
         with problem.distance.tally.phase("build"):
             medoids = self._solve_sample()
-        for i in self.order[medoids].tolist():
+        for i in self.order[medoids].tolist()[len(assignment.medoids) :]:
             with problem.distance.tally.phase("exact"):
                 row = self._exact_rows(np.array([i]))[0]
             assignment.add(i, row)
@@ -97,8 +104,15 @@ class EagerPAM(PairedPAM):
 
         with problem.distance.tally.phase("swap"):
             arms = self._search(assignment, swaps=True, enough=enough)
-        made = 0
-        for arm in found:
+        made = self._make(assignment, found, [arms.t, len(arms.left)], most)
+        return made or int(self._swap_best(assignment, arms))
+
+    def _make(self, assignment: Assignment, found: list[int], seen: list[int], most: int) -> int:
+        """Make those of the swaps that a search found which still help, and at most so many; return how many."""
+        problem, made = self.problem, 0
+        for number, arm in enumerate(found):
+            if made == most or problem.stopped:
+                break
             i = int(self.order[arm])
             with problem.distance.tally.phase("exact"):
                 row = self._exact_rows(np.array([i]))[0]
@@ -107,8 +121,7 @@ class EagerPAM(PairedPAM):
             if losses[slot] < assignment.loss - TOLERANCE * abs(assignment.loss):
                 out = assignment.medoids[slot]
                 assignment.swap(slot, i, row)
-                problem.record("swap", assignment, i, out, references=arms.t, candidates=len(arms.left))
+                position = {"found": (found[number + 1 :], *seen)}
+                problem.record("swap", assignment, i, out, references=seen[0], candidates=seen[1], position=position)
                 made += 1
-            if made == most or problem.stopped:
-                break
-        return made or int(self._swap_best(assignment, arms))
+        return made

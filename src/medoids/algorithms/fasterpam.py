@@ -17,7 +17,7 @@ __all__ = ["fasterpam"]
 def fasterpam(problem: Problem) -> Solution:
     matrix, _, assignment = start(problem)
     candidates = problem.candidates
-    n_swaps = since = at = 0
+    n_swaps, at, since = problem.position.get("swaps", 0), problem.position.get("at", 0), 0
     while since < len(candidates) and not problem.stopped:
         i = int(candidates[at])
         at, since = (at + 1) % len(candidates), since + 1
@@ -31,6 +31,6 @@ def fasterpam(problem: Problem) -> Solution:
             if n_swaps == problem.max_iter:
                 return Solution(assignment, n_swaps, converged=False)
             slot = int(np.argmin(losses))
-            accept(problem, matrix, assignment, slot, i, references=problem.n, candidates=1)
+            accept(problem, matrix, assignment, slot, i, references=problem.n, candidates=1, position={"at": at})
             n_swaps, since = n_swaps + 1, 0
     return Solution(assignment, n_swaps, converged=not problem.stopped)

@@ -16,19 +16,22 @@ __all__ = ["fastpam"]
 
 def fastpam(problem: Problem) -> Solution:
     matrix, sums, assignment = start(problem)
-    n_swaps = 0
+    n_swaps = problem.position.get("swaps", 0)
+    proposals, references, count = problem.position.get("round", ([], 0, 0))
     while n_swaps < problem.max_iter and not problem.stopped:
-        references = sums.follow(assignment, swaps=True)
-        best = sums.best_swap(assignment)
-        if best is None:
-            return Solution(assignment, n_swaps, converged=True)
-        proposals = [(best[0], best[1]), *sums.best_per_slot(assignment, but=best[0])]
-        for slot, i in proposals:
-            if n_swaps == problem.max_iter or problem.stopped:
-                break
+        if not proposals:
+            references = sums.follow(assignment, swaps=True)
+            best = sums.best_swap(assignment)
+            if best is None:
+                return Solution(assignment, n_swaps, converged=True)
+            proposals = [(best[0], best[1]), *sums.best_per_slot(assignment, but=best[0])]
+            count = len(proposals)
+        while proposals and n_swaps < problem.max_iter and not problem.stopped:
+            (slot, i), *proposals = proposals
             # The swaps before this one changed the state: look again at this one alone, exactly.
             loss = assignment.swap_losses(matrix.row(i))[slot] if i not in assignment.medoids else np.inf
             if loss < assignment.loss - TOLERANCE * abs(assignment.loss):
-                accept(problem, matrix, assignment, slot, i, references=references, candidates=len(proposals))
+                rest = {"round": (proposals, references, count)}
+                accept(problem, matrix, assignment, slot, i, references=references, candidates=count, position=rest)
                 n_swaps += 1
     return Solution(assignment, n_swaps, converged=False)

@@ -183,12 +183,16 @@ class Levels:
         tiles = [(lot, run) for lot in spans(len(values), groups) for run in spans(width, tall)]
         self._threads.map(work, tiles, threaded=self._distance.threaded)
 
+    def _block(self, arms: Index, references: Index) -> Floats:
+        """Distances from arms to references, by reference."""
+        distance = self._distance
+        return distance.block(references, arms) if distance.symmetric else distance.block(arms, references).T
+
     def _store(self, arms: Index, references: Index, values: Floats) -> None:
         """Fill groups of lanes with the distances from arms to references."""
         from medoids.algorithms.kernels import store_lanes, store_steps
 
-        distance = self._distance
-        block = distance.block(references, arms) if distance.symmetric else distance.block(arms, references).T
+        block = self._block(arms, references)
         if self.step == 1.0:
             store_lanes(block, values)
         else:
@@ -261,14 +265,21 @@ class Levels:
         return self._spare[0][:size]
 
     def row(self, l: int, arm: int) -> npt.NDArray[np.float64]:
-        """Distances from one arm to the references of a level."""
-        level = self.levels[l]
-        place = int(level.place[arm])
-        if place >= 0 and self.step == 1.0:
-            return level.values[place // LANES, :, place % LANES].astype(np.float64)
-        self._tally.add(computed=level.span.stop - level.span.start)
-        row: npt.NDArray[np.float64] = self._distance.block(slice(arm, arm + 1), level.span)[0].astype(np.float64)
+        """Distances from one arm to the references of a level, not rounded to steps."""
+        row: npt.NDArray[np.float64] = self.rows(l, np.array([arm]))[0].astype(np.float64)
         return row
+
+    def rows(self, l: int, arms: Rows) -> Floats:
+        """Distances from some arms to the references of a level, not rounded to steps, in one thread."""
+        level = self.levels[l]
+        place = level.place[arms] if self.step == 1.0 else np.full(len(arms), -1)
+        rows = np.empty((len(arms), level.span.stop - level.span.start), self._distance.dtype)
+        stored, forgotten = np.flatnonzero(place >= 0), np.flatnonzero(place < 0)
+        rows[stored] = level.values[place[stored] // LANES, :, place[stored] % LANES]
+        if len(forgotten):
+            rows[forgotten] = self._block(arms[forgotten], level.span).T
+            self._tally.add(computed=rows[forgotten].size)
+        return rows
 
 
 def scan_stored(values: Floats, place: Rows, numbers: Rows, columns: Rows, threads: Threads, work: Work) -> None:

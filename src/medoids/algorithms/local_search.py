@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from medoids.algorithms.carried import CarriedSums
 from medoids.algorithms.matrix import Matrix
@@ -18,7 +19,7 @@ def descend(problem: Problem, assignment: Assignment, swap: Callable[[int], int]
 
     ``swap`` is told how many it may make at most, and tells how many it made.
     """
-    n_swaps = 0
+    n_swaps = problem.position.get("swaps", 0)
     while n_swaps < problem.max_iter and not problem.stopped:
         made = 0 if len(assignment.fixed) == problem.k else swap(problem.max_iter - n_swaps)
         if not made:
@@ -39,10 +40,18 @@ def start(problem: Problem) -> tuple[Matrix, CarriedSums, Assignment]:
 
 
 def accept(
-    problem: Problem, matrix: Matrix, assignment: Assignment, slot: int, i: int, *, references: int, candidates: int
+    problem: Problem,
+    matrix: Matrix,
+    assignment: Assignment,
+    slot: int,
+    i: int,
+    *,
+    references: int,
+    candidates: int,
+    position: dict[str, Any] | None = None,
 ) -> None:
     """Make a swap whose exact loss is known to be lower, and record it."""
     before, out = assignment.loss, assignment.medoids[slot]
     assignment.swap(slot, i, matrix.row(i))
     assert assignment.loss < before + TOLERANCE * abs(before), "a swap must lower the loss"
-    problem.record("swap", assignment, i, out, references=references, candidates=candidates)
+    problem.record("swap", assignment, i, out, references=references, candidates=candidates, position=position)

@@ -10,6 +10,8 @@ two spreads, which S, Q, T and R tell, so the leader is met in pairs only by the
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -100,7 +102,7 @@ class PairedArms:
         keep[at] = True
         leader = (int(self.left[at]), slot)
         here = np.flatnonzero(keep)
-        if self._pivot is not None and self._pivot != leader and _contains(self.left[here], self._pivot[0]):
+        if self._pivot is not None and self._pivot != leader and self._holds(self._pivot, here):
             here = self._meet(self._pivot, width, here, leader[0])
         self._restrict(self._meet(leader, width, here, leader[0]), met=leader)
 
@@ -192,25 +194,27 @@ class PairedArms:
         start = self._met if self._pivot == pivot else 0
         if start == 0:
             self._copy(self.left[here])
-        changes = {l: self._changes_of(pivot, l) for l in range(start, self._l + 1)}
         lead = self._mean_of(pivot)
         kept, kept_V, kept_U = [], [], []
-        for lot in spans(len(here), _LOT):
+        for lot in spans(len(here), _LOT) or [slice(0)]:
             at = here[lot]
             if start:
                 V, U = self._V[at], self._U[at]
             else:
                 faces = self.state.k if self.state.swaps else 0
                 V, U = np.zeros(len(at)), np.zeros((len(at), faces), self._levels.kind)
-            for l, lead_changes in changes.items():
-                self._scan(l, self.left[at], self._pair_adder(l, lead_changes, V, U))
+            self._add_squares(pivot, range(start, self._l + 1), self.left[at], V, U)
             keep = self._may_beat(lead, at, V, U, width) | (self.left[at] == leader)
             kept.append(at[keep])
             kept_V.append(V[keep])
             kept_U.append(U[keep])
-        stay = np.concatenate(kept)
         self._V, self._U = np.concatenate(kept_V), np.concatenate(kept_U)
-        return stay
+        return np.concatenate(kept)
+
+    def _add_squares(self, pivot: tuple[int, int], levels: Iterable[int], arms: Rows, V: Float64s, U: Floats) -> None:
+        """Add some levels to V and U of arms against a pivot."""
+        for l in levels:
+            self._scan(l, arms, self._pair_adder(l, self._changes_of(pivot, l), V, U))
 
     def _may_beat(self, lead: float, at: Rows, V: Float64s, U: Floats, width: float) -> npt.NDArray[np.bool_]:
         """Tell which arms' faces may be better than a mean, by the spread of their differences from its arm."""
@@ -230,6 +234,10 @@ class PairedArms:
 
         self._threads.map(work, spans(len(keep), _tile(self.state.k)))
         return keep
+
+    def _holds(self, pivot: tuple[int, int], here: Rows) -> bool:
+        """Tell whether a pivot is among some of the arms that are left."""
+        return _contains(self.left[here], pivot[0])
 
     def _mean_of(self, pivot: tuple[int, int]) -> float:
         at, moments = int(np.searchsorted(self.left, pivot[0])), self.moments
@@ -299,7 +307,7 @@ class PairedArms:
             self._pivot, self._met = met, self._l + 1
         elif self._pivot is not None:
             self._V, self._U = self._V[at], self._U[at]
-            if not _contains(self.left, self._pivot[0]):
+            if not self._holds(self._pivot, np.arange(len(self.left))):
                 self._pivot = None
 
     @property

@@ -27,14 +27,14 @@ from medoids.bandit import Paired, search_pairs
 from medoids.engine.threads import spans
 from medoids.initialization import initialize
 
-__all__ = ["DELTA", "PairedPAM", "pairedpam"]
+__all__ = ["DELTA", "FEW", "PairedPAM", "first_references", "pairedpam"]
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 # w = 3.5; benchmarks/results/delta.md has the measurements behind it.
 DELTA = 5e-6
 # A search ends with so few arms; these are compared on all references.
-_FEW = 2
+FEW = 2
 # References of level 0: for distances that cost less than a microsecond, and for others.
 _FIRST_CHEAP, _FIRST_DEAR = 512, 128
 DEAR = 1_000.0
@@ -46,6 +46,11 @@ _SCARCE = 3
 _FINE = 256
 # Points of a chunk when few arms meet all references.
 _POINTS = 2048
+
+
+def first_references(cost: float) -> int:
+    """Return how many references every arm meets, for a distance that costs so many nanoseconds."""
+    return _FIRST_CHEAP if cost < DEAR else _FIRST_DEAR
 
 
 class PairedPAM:
@@ -74,7 +79,7 @@ class PairedPAM:
 
     def _first(self) -> int:
         """Return how many references every arm meets."""
-        return _FIRST_CHEAP if self.problem.distance.cost < DEAR else _FIRST_DEAR
+        return first_references(self.problem.distance.cost)
 
     def run(self) -> Solution:
         problem = self.problem
@@ -154,7 +159,7 @@ class PairedPAM:
         allowed[self.place[assignment.medoids]] = False
         noise = TOLERANCE if self.problem.distance.exact else MARGIN
         arms = PairedArms(self.levels, state, carried, allowed, self.problem.threads, noise)
-        return search_pairs(arms, self.bounds, _FEW, enough)
+        return search_pairs(arms, self.bounds, FEW, enough)
 
     def _carry(self, state: State) -> Moments:
         """Bring the moments of level 0 to a state."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from medoids.assignment import Assignment
+from medoids.checkpoints import Best, Checkpoint, Saved, random_of, state_of
 from medoids.clustering import TraceRecord
 from medoids.distances import Counted
 from medoids.engine.threads import Threads, spans
@@ -18,10 +19,18 @@ from medoids.engine.threads import Threads, spans
 if TYPE_CHECKING:  # the matrix is made from a problem
     from medoids.algorithms.matrix import Matrix
 
-__all__ = ["Problem", "Solution"]
+__all__ = ["TOO_LARGE", "Problem", "Solution"]
 
+TOO_LARGE = (
+    "distances are too large: their squares overflow, and an algorithm that samples needs their spread; "
+    "rescale X, or use algorithm='fastpam1'"
+)
 # Points of a chunk of exact distances.
 _POINTS = 4096
+# Medoids of one: so few are measured directly, to the same digits in any company.
+_FEW = 16
+# Distances from all medoids to all points are kept up to so many bytes, or so large a share of memory_limit.
+_LITTLE, _SHARE = 1 << 26, 8
 
 
 @dataclass
@@ -52,6 +61,12 @@ class Problem:
         Rows that stay medoids.
     known : dict
         Exact distances from some rows to all points, which need not be computed again.
+    checkpoint : Journal or None
+        Where each step is stored.
+    saved : Saved or None
+        The state to go on from, until `resume` takes it up.
+    position : dict
+        Where in its own course an algorithm was that goes on; empty at a fresh start.
     """
 
     distance: Counted
@@ -74,6 +89,9 @@ class Problem:
     best: Solution | None = None  # of the starts so far
     matrix: Matrix | None = None  # kept over starts, where an algorithm needs it
     stopped: bool = False
+    checkpoint: Journal | None = None
+    saved: Saved | None = None
+    position: dict[str, Any] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -92,6 +110,7 @@ class Problem:
             out[:, points] = self.distance.exact_block(rows, points)
 
         self.threads.map(work, spans(self.n, _POINTS), threaded=self.distance.threaded)
+        self.distance.release()
         return out
 
     def part(self, sample: npt.NDArray[np.intp], *, init: str | npt.NDArray[np.intp], max_iter: int) -> Problem:
@@ -107,6 +126,9 @@ class Problem:
             matrix=None,
             frozen=tuple(np.searchsorted(sample, self.frozen).tolist()),
             known={},
+            checkpoint=None,
+            saved=None,
+            position={},
         )
 
     def exact_row(self, i: int) -> npt.NDArray[np.float64]:
@@ -121,26 +143,49 @@ class Problem:
 
     def assign(self, medoids: npt.ArrayLike) -> Assignment:
         """Return the state with these medoids."""
-        assignment = Assignment(self.weights, self.k, self.frozen)
+        kept = 8 * self.k * self.n <= max(_LITTLE, self.memory_limit // _SHARE)
+        assignment = Assignment(self.weights, self.k, self.frozen, measure=None if kept else self._measure)
         for i in np.asarray(medoids).tolist():
             assignment.add(i, self.exact_row(i))
         return assignment
 
+    def _measure(self, medoids: npt.NDArray[np.intp], points: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+        """Exact distances from some medoids to some points."""
+        out = np.empty((len(medoids), len(points)))
+
+        def work(lot: slice) -> None:
+            for few in spans(len(medoids), _FEW):
+                out[few, lot] = self.distance.exact_block(medoids[few], points[lot])
+
+        with self.distance.tally.phase("assignment"):
+            self.threads.map(work, spans(len(points), _POINTS), threaded=self.distance.threaded)
+        self.distance.release()
+        return out
+
     def begin(self) -> Assignment:
         """Return the state that BUILD starts from: no medoid but the frozen ones, each a step of the trace."""
-        assignment = self.assign([])
-        for i in self.frozen:
+        assignment = self.resume() or self.assign([])
+        for i in self.frozen[len(assignment.medoids) :]:
             assignment.add(i, self.exact_row(i))
             self.record("build", assignment, i, None, references=self.n, candidates=1)
+        return assignment
+
+    def resume(self) -> Assignment | None:
+        """Take up the state of a checkpoint, once; None where there is none, or no more."""
+        saved, self.saved = self.saved, None
+        if saved is None:
+            return None
+        assignment = self.assign(saved.medoids)
+        self.trace, self.position = list(saved.trace), dict(saved.position)
+        self.random.set_state(random_of(saved.random).get_state(legacy=False))
+        if len(saved.medoids) == self.k:
+            self.medoids = tuple(saved.medoids)
         return assignment
 
     def check_squares(self, squares: npt.NDArray[np.float64]) -> None:
         """Refuse distances whose squares overflow: an algorithm that samples needs their spread."""
         if not np.isfinite(squares).all():
-            raise ValueError(
-                "distances are too large: their squares overflow, and an algorithm that samples needs their spread; "
-                "rescale X, or use algorithm='fastpam1'"
-            )
+            raise ValueError(TOO_LARGE)
 
     def record(
         self,
@@ -151,8 +196,12 @@ class Problem:
         *,
         references: int,
         candidates: int,
+        position: dict[str, Any] | None = None,
     ) -> None:
-        """Write a step into the trace and tell the callback."""
+        """Write a step into the trace and the checkpoint, and tell the callback.
+
+        ``position`` is what an algorithm that goes on from here must know beside the medoids.
+        """
         if not np.isfinite(assignment.loss):
             s = int(np.argmin(np.isfinite(assignment.d1)))
             raise ValueError(
@@ -173,10 +222,55 @@ class Problem:
         if len(assignment.medoids) == self.k:
             # Kept apart from the assignment, which an interrupt may catch in the middle of an update.
             self.medoids = tuple(assignment.medoids)
+        if self.checkpoint is not None:
+            swaps = sum(record.phase == "swap" for record in self.trace)
+            self.checkpoint.store(self, assignment.medoids, {"swaps": swaps, **(position or {})})
         if self.callback is not None:
             answer = self.callback(step)
             # NumPy's True is what comparing a loss gives; anything else, such as what list.append returns, goes on.
             self.stopped |= isinstance(answer, (bool, np.bool_)) and bool(answer)
+
+
+@dataclass
+class Journal:
+    """Writes the steps of a problem into its checkpoint.
+
+    Attributes
+    ----------
+    file : Checkpoint
+    algorithm, reason : str
+    start : int
+        Number of the start that is under way.
+    origin : dict
+        State of the random numbers when it began.
+    """
+
+    file: Checkpoint
+    algorithm: str = ""
+    reason: str = ""
+    start: int = 0
+    origin: dict[str, Any] = field(default_factory=dict)
+
+    def begin(self, start: int, random: np.random.RandomState) -> None:
+        self.start, self.origin = start, state_of(random)
+
+    def store(self, problem: Problem, medoids: list[int], position: dict[str, Any]) -> None:
+        best = problem.best
+        self.file.save(
+            Saved(
+                self.algorithm,
+                self.reason,
+                list(medoids),
+                problem.trace,
+                problem.distance.tally.counts,
+                problem.trace[-1].seconds,
+                self.origin,
+                state_of(problem.random),
+                position,
+                self.start,
+                None if best is None else Best(best.assignment.medoids, best.n_swaps, best.converged, best.trace),
+            )
+        )
 
 
 @dataclass

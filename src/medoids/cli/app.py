@@ -59,6 +59,7 @@ from medoids.cli.telling import (
     print_table,
     show_warning,
     tell,
+    telling_of,
 )
 
 if TYPE_CHECKING:
@@ -133,6 +134,14 @@ def cluster(
         bool,
         typer.Option("--keep-best", help="Ctrl-C ends the search and keeps the best so far.", rich_help_panel=FIT),
     ] = False,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(help="File that holds the state after each step, for --resume.", rich_help_panel=FIT),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on from --checkpoint, if that file is there.", rich_help_panel=FIT),
+    ] = False,
     output: Annotated[
         str | None,
         typer.Option(
@@ -185,23 +194,26 @@ def cluster(
         def late(step: object) -> bool:
             return time_limit is not None and perf_counter() - began > time_limit
 
-        clustering = k_medoids(
-            found.X,
-            k,
-            sample_weight=found.weights,
-            on_interrupt="return" if keep_best else "raise",
-            metric=found.metric,
-            metric_params=metric_parameters(metric_param),
-            algorithm=algorithm,
-            swap=swap,
-            max_iter=max_iter,
-            memory_limit=memory_limit,
-            frozen_medoids=rows,
-            callback=late,
-            random_state=seed,
-            n_jobs=jobs,
-            verbose=0 if quiet else 1,
-        )
+        with telling_of(checkpoint):
+            clustering = k_medoids(
+                found.X,
+                k,
+                sample_weight=found.weights,
+                on_interrupt="return" if keep_best else "raise",
+                metric=found.metric,
+                metric_params=metric_parameters(metric_param),
+                algorithm=algorithm,
+                swap=swap,
+                max_iter=max_iter,
+                memory_limit=memory_limit,
+                frozen_medoids=rows,
+                callback=late,
+                checkpoint=checkpoint,
+                resume=resume,
+                random_state=seed,
+                n_jobs=jobs,
+                verbose=0 if quiet else 1,
+            )
         seconds = perf_counter() - began
         if output is not None:
             table = labels_table(found, clustering.labels, clustering.distances)

@@ -16,6 +16,7 @@ from medoids.cli.csv_files import is_number
 from medoids.cli.failures import Failure, WrongUsage
 from medoids.cli.reading import Contents
 from medoids.distances import available_metrics
+from medoids.engine.threads import spans
 
 __all__ = ["Features", "Scaling", "Selection", "canonical", "features", "kinds_of", "numbers_of"]
 
@@ -349,9 +350,10 @@ def _from_array(contents: Contents, selection: Selection, metric: str | None) ->
         every = [f"x{f}" for f in range(X.shape[1])]
         names = _chosen(every, selection, contents.name)
         X = X[:, [every.index(name) for name in names]]
-    if not sparse and X.dtype.kind == "f" and not np.isfinite(X).all():
-        row, f = np.argwhere(~np.isfinite(X))[0]
-        raise Failure(
-            f"{contents.name}: {contents.place(int(row))}, column x{f} is {X[row, f]}; fill or remove the row"
-        )
+    for lot in spans(X.shape[0], 1 << 16) if not sparse and X.dtype.kind == "f" else []:
+        if not np.isfinite(X[lot]).all():
+            row, f = np.argwhere(~np.isfinite(X[lot]))[0] + (lot.start, 0)
+            raise Failure(
+                f"{contents.name}: {contents.place(int(row))}, column x{f} is {X[row, f]}; fill or remove the row"
+            )
     return Features(X, kind, metric, X, names=names, notes=list(contents.notes))

@@ -62,7 +62,7 @@ File = Annotated[
     typer.Argument(
         metavar="FILE",
         help="CSV, TSV, Parquet, JSON lines, NPY, NPZ, Matrix Market or plain text lines, also .gz, .xz or .bz2; "
-        "- reads standard input.",
+        "a folder of Parquet files or a Zarr array; - reads standard input.",
     ),
 ]
 Format = Annotated[

@@ -24,6 +24,7 @@ from pyarrow import parquet
 
 from medoids.cli.csv_files import find_delimiter, line_of, own_reader, read_csv, sample_of
 from medoids.cli.failures import Failure, WrongUsage
+from medoids.stored import open_parquet, open_zarr, parquet_files, unpacked
 
 __all__ = ["FORMATS", "Contents", "read"]
 
@@ -43,6 +44,10 @@ _SUFFIXES = {
     ".txt": "text",
     ".text": "text",
 }
+# Files that tell a Zarr array or group, of either version.
+_ZARR = ("zarr.json", ".zarray", ".zgroup")
+# Bytes of a table, as numbers, above which it is not read into memory.
+_LARGE = 1 << 30
 _COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.decompress,
     ".xz": lzma.decompress,
@@ -82,6 +87,12 @@ def read(
 ) -> Contents:
     """Read a file, or standard input for "-"."""
     name = "standard input" if path == "-" else path
+    if Path(path).is_dir():
+        if format not in (None, "parquet") or delimiter is not None or header is not None:
+            raise WrongUsage(
+                f"{name} is a folder; one of Parquet files, or a Zarr array, is read without these options"
+            )
+        return _folder(Path(path), array)
     data, suffix = _open(path)
     if len(data) == 0:
         raise Failure(f"{name} is empty")
@@ -145,6 +156,27 @@ def _parquet(data: Any, name: str, array: str) -> Contents:
     return Contents(name, "table", table)
 
 
+def _folder(path: Path, array: str) -> Contents:
+    """Read a Zarr array, or a folder of Parquet files: as a table, or, where that is large, as numbers on disk."""
+    try:
+        if any((path / name).exists() for name in _ZARR):
+            return Contents(str(path), "array", unpacked(open_zarr(path, array or None)))
+        tables = parquet_files(path)
+        if not tables:
+            raise Failure(f"{path} is a folder without Parquet files, and no Zarr array")
+        schema = parquet.read_schema(tables[0])
+        rows = sum(parquet.read_metadata(file).num_rows for file in tables)
+        if 8 * rows * len(schema) > _LARGE:
+            note = f"{path} is large and stays on disk; its columns are called x0, x1, ..."
+            return Contents(str(path), "array", unpacked(open_parquet(path)), notes=[note])
+        return Contents(str(path), "table", pa.concat_tables([parquet.read_table(file) for file in tables]))
+    except pa.ArrowException as error:
+        reason = str(error).splitlines()[0]
+        raise Failure(f"cannot read {path}: its Parquet files are not whole, or unlike: {reason}") from None
+    except (ValueError, OSError) as error:
+        raise Failure(str(error)) from None
+
+
 def _json_lines(data: Any, name: str, array: str) -> Contents:
     items, lines = [], []
     for number, line in enumerate(bytes(data).decode("utf-8", "replace").splitlines(), start=1):
@@ -205,7 +237,9 @@ def _lists(items: list[Any], name: str, place: Callable[[int], str]) -> Contents
 
 def _npy(data: Any, name: str, array: str) -> Contents:
     try:
-        found = np.load(io.BytesIO(data), allow_pickle=False)
+        # A file as it is stays on disk, however large.
+        mapped = isinstance(data, mmap.mmap)
+        found = np.load(name if mapped else io.BytesIO(data), mmap_mode="r" if mapped else None, allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
         raise Failure(f"{name} is not a whole .npy file of numbers or texts: {error}") from None
     return _array(found, name)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +23,7 @@ __all__ = [
     "print_table",
     "show_warning",
     "tell",
+    "telling_of",
     "without_nan",
 ]
 
@@ -26,6 +31,18 @@ __all__ = [
 def tell(notes: list[str], quiet: bool = False) -> None:
     for note in notes if not quiet else []:
         sys.stderr.write(f"medoids: {note}\n")
+
+
+@contextmanager
+def telling_of(checkpoint: str | None) -> Iterator[None]:
+    """Say how to go on after Ctrl-C."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if checkpoint is not None and Path(checkpoint).exists():
+            steps = f"the steps so far are kept; go on with --checkpoint {shlex.quote(checkpoint)} --resume"
+            sys.stderr.write(f"medoids: {steps}\n")
+        raise
 
 
 def print_json(value: Any) -> None:

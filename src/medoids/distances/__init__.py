@@ -17,12 +17,14 @@ Everything above sees one protocol (``protocol.py``), blocks of distances betwee
       counting.py        wraps any of them and counts blocks
 
     vocabulary.py (numbers for tokens, labels, members)    objects.py (rows of whatever X is)
+    mapped.py (arrays in files)
 
 May import ``engine`` and nothing else of the package.
 """
 
 from medoids.distances.calls import Calls
 from medoids.distances.counting import Count, Counted, Tally
+from medoids.distances.mapped import is_mapped, release
 from medoids.distances.objects import count_rows, take_rows
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index
 from medoids.distances.registry import (
@@ -53,8 +55,10 @@ __all__ = [
     "count_rows",
     "dissimilarity",
     "find_metric",
+    "is_mapped",
     "kind_of",
     "kinds_of",
     "names_of_kind",
+    "release",
     "take_rows",
 ]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from medoids.distances.calls import Calls
 from medoids.distances.objects import count_rows, take_rows
-from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index
+from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, numbers_of
 from medoids.engine.threads import Threads
 
 __all__ = ["CallableDistance", "JittedDistance", "is_jitted"]
@@ -75,9 +75,8 @@ class CallableDistance(Dissimilarity):
 
         return self._calls.block(self._call, self._objects, i, self._objects, j, naming, (names[i], names[j]))
 
-    def hosting(self, objects: Floats, facts: Facts) -> CallableDistance:
-        # Numbers of its own: what is put tells them, and values are not remembered by them.
-        numbers = np.arange(len(objects))
+    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> CallableDistance:
+        # With numbers given, values are not remembered by them.
         return CallableDistance(objects, self._function, self._parameters, self.symmetric, Calls(1), numbers)
 
     def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
@@ -122,8 +121,7 @@ class JittedDistance(Dissimilarity):
     def _fill(self, rows: Index, Y: Floats, columns: Index, kind: str) -> npt.NDArray[np.float64]:
         if self._kernel is None:
             self._kernel = self._compile()
-        i = np.arange(self.n)[rows] if isinstance(rows, slice) else rows
-        j = np.arange(len(Y))[columns] if isinstance(columns, slice) else columns
+        i, j = numbers_of(rows, self.n), numbers_of(columns, len(Y))
         out = np.empty((len(i), len(j)))
         try:
             self._kernel(self._X, i, Y, j, out)
@@ -168,7 +166,7 @@ class JittedDistance(Dissimilarity):
             values.append(self._parameters.get(name, default))
         return callable_kernel(self._function, tuple(values))
 
-    def hosting(self, objects: Floats, facts: Facts) -> JittedDistance:
+    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> JittedDistance:
         return JittedDistance(objects, self._function, self._parameters, self.symmetric)
 
     def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:

@@ -65,6 +65,9 @@ class Counted(Dissimilarity):
     def prepare(self, threads: Threads | None = None) -> None:
         self.inner.prepare(threads)
 
+    def release(self) -> None:
+        self.inner.release()
+
     def reordered(self, order: npt.NDArray[np.intp]) -> Counted:
         return Counted(self.inner.reordered(order), self.tally)
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, fits_float32
-from medoids.engine.threads import Threads
+from medoids.distances.mapped import release, scratch
+from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, fits_float32, numbers_of
+from medoids.engine.threads import Threads, spans
 
 __all__ = ["CENTRED", "Elementwise"]
 
@@ -20,6 +21,8 @@ CENTRED = frozenset({"manhattan", "chebyshev", "minkowski"})
 # Rounding to float32 moves a row by 6e-8 of its norm: above this share of the norms a distance keeps 1e-4 of accuracy.
 _NEAR = 1e-3
 _NONE, _NOBODY = np.zeros(0), np.zeros(0, dtype=np.intp)
+# Bytes of a working copy that are written together, after one sweep over an X on disk.
+_STRETCH = 1 << 28
 _SCIPY = {"manhattan": "cityblock"}
 
 
@@ -71,23 +74,52 @@ class Elementwise(Dissimilarity):
 
     def _work(self) -> tuple[Floats, npt.NDArray[np.float64]]:
         """The working copy and the norms of its rows, made when first needed; the original where that is exact."""
-        if self._copy is None and self.exact:
-            self._copy = self._X if self._order is None else self._X[self._order], np.zeros(self.n)
+        if self._copy is None and self.exact and self._order is None:
+            self._copy = self._X, np.zeros(self.n)
+        elif self._copy is None and self.exact and not self.spill:
+            self._copy = self._X[self._order], np.zeros(self.n)
+        elif self._copy is None and self.exact:
+            self._copy = self._reorder(self._X.dtype, None), np.zeros(self.n)
         if self._copy is None:
-            work = np.empty((self.n, self._X.shape[1]), dtype=self.dtype)
             centre = self._X.mean(axis=0, dtype=np.float64) if self._centre is None else self._centre
-            for start in range(0, self.n, 1024):
-                rows = slice(start, start + 1024) if self._order is None else self._order[start : start + 1024]
-                work[start : start + 1024] = self._X[rows] - centre
+            work = self._reorder(self.dtype, centre)
             self._copy = work, self._norms(work)
+            self.release()
         return self._copy
+
+    def _reorder(self, dtype: npt.DTypeLike, centre: npt.NDArray[np.float64] | None) -> Floats:
+        """Return the rows in order, less the centre; in a temporary file where they are to be spilled."""
+        shape = (self.n, self._X.shape[1])
+        work: Floats = scratch(shape, dtype) if self.spill else np.empty(shape, dtype)
+        numbers = np.arange(self.n) if self._order is None else self._order
+        # On disk a stretch is filled in the order of X, which is then read from front to back.
+        for stretch in spans(self.n, max(1, _STRETCH // work[:1].nbytes)):
+            rows = numbers[stretch]
+            by_row = np.argsort(rows, kind="stable") if self.spill else np.arange(len(rows))
+            for lot in spans(len(rows), 1024):
+                at = by_row[lot]
+                part = self._X[rows[at]]
+                work[stretch.start + at] = part if centre is None else part - centre
+            release(self._X)
+            if self.spill:
+                release(work)
+        return np.asarray(work)
+
+    def copy_bytes(self) -> int:
+        dtype = self._X.dtype if self.exact else self.dtype
+        return int(self.n * self._X.shape[1] * dtype.itemsize)
+
+    def release(self) -> None:
+        release(self._X)
+        if self.spill and self._copy is not None:
+            release(self._copy[0])
 
     def _norms(self, work: Floats) -> npt.NDArray[np.float64]:
         origin = np.zeros((1, work.shape[1]), dtype=self.dtype)
         norms: npt.NDArray[np.float64] = self._fill(work, slice(None), origin, slice(None))[:, 0]
         return norms
 
-    def hosting(self, objects: Floats, facts: Facts) -> Elementwise:
+    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> Elementwise:
         p = self._p if self._metric == "minkowski" else 1.0
         single = not facts.small and self._metric in CENTRED and fits_float32(facts.top, objects.shape[1], p)
         dtype = np.float32 if single else np.float64
@@ -130,8 +162,7 @@ class Elementwise(Dissimilarity):
 
         ``original`` is then the array that they are copies of, their norms, and their row numbers in it.
         """
-        i = np.arange(len(X))[rows] if isinstance(rows, slice) else rows
-        j = np.arange(len(Y))[columns] if isinstance(columns, slice) else columns
+        i, j = numbers_of(rows, len(X)), numbers_of(columns, len(Y))
         if not self._compiled:
             return self._finite(self._scipy(X[rows], Y[columns]), i, j)
         X0, norms, numbers = original or (X, _NONE, _NOBODY)

@@ -66,7 +66,7 @@ class Haversine(Dissimilarity):
         out *= 2 * self._radius
         return out
 
-    def hosting(self, objects: Floats, facts: Facts) -> Haversine:
+    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> Haversine:
         return Haversine(objects, degrees=self._degrees, radius=self._radius)
 
     def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:

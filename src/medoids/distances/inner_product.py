@@ -18,8 +18,9 @@ from copy import copy
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, fits_float32
-from medoids.engine.threads import Threads
+from medoids.distances.mapped import release, scratch
+from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, fits_float32, numbers_of
+from medoids.engine.threads import Threads, spans
 
 __all__ = ["InnerProduct"]
 
@@ -30,6 +31,8 @@ _NEAR = {np.dtype(np.float32): 0.005, np.dtype(np.float64): 1e-5}
 _POWER = {"euclidean": 1, "sqeuclidean": 2, "cosine": 0, "correlation": 0}
 # Of a squared norm: distances between two such rows are finite.
 _LARGEST = 1e307
+# Bytes of a working copy on disk that are written together, after one sweep over X.
+_STRETCH = 1 << 28
 # Up to so many rows, summing directly is cheaper than preparing all of X in float64 for a matrix product.
 _FEW = 16
 
@@ -61,7 +64,7 @@ class InnerProduct(Dissimilarity):
         self.exact = self.dtype == np.float64
         self.cost = 1.0 + X.shape[1] / 50
         self._X, self._metric, self._compiled = X, metric, compiled
-        self._angular = metric in ("cosine", "correlation")
+        self.angular = metric in ("cosine", "correlation")
         self._fit(centre)
 
     def _fit(self, centre: Float64s | None) -> None:
@@ -69,7 +72,7 @@ class InnerProduct(Dissimilarity):
         self._shift, self._scale = np.zeros(n), np.ones(n)
         self._centre = np.zeros(X.shape[1])
         self._squares = np.ones(n)
-        if not self._angular:
+        if not self.angular:
             # Centring loses nothing of a distance and much of the cancellation: 1e9 + N(0, 1) becomes N(0, 1).
             self._centre = X.mean(axis=0, dtype=np.float64) if centre is None else centre
         for span in _row_spans(X):
@@ -84,15 +87,15 @@ class InnerProduct(Dissimilarity):
 
     def _measure(self, span: slice) -> None:
         X = self._X[span]
-        if self._angular:
+        if self.angular:
             self._shift[span], self._scale[span] = self._angles(X)
         else:
             rows = X - self._centre
             with np.errstate(over="ignore"):
                 self._squares[span] = np.einsum("ij,ij->i", rows, rows)
 
-    def hosting(self, objects: Floats, facts: Facts) -> InnerProduct:
-        single = not facts.small and (self._angular or fits_float32(facts.top, objects.shape[1]))
+    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> InnerProduct:
+        single = not facts.small and (self.angular or fits_float32(facts.top, objects.shape[1]))
         dtype = np.float32 if single else np.float64
         return InnerProduct(objects, self._metric, dtype=dtype, compiled=not facts.small, centre=facts.centre)
 
@@ -104,6 +107,9 @@ class InnerProduct(Dissimilarity):
     def prepare(self, threads: Threads | None = None) -> None:
         """Make the working copy: prepared rows in the working precision."""
         if self._copy is not None:
+            return
+        if self.spill:
+            self._copy = self._spilled()
             return
         work = np.empty((self.n, self._X.shape[1]), self.dtype)
 
@@ -122,6 +128,32 @@ class InnerProduct(Dissimilarity):
         else:
             threads.map(fill, _row_spans(work))
         self._copy = work
+        self.release()
+
+    def _spilled(self) -> Floats:
+        """Return the working copy in a temporary file, written from front to back.
+
+        For each stretch of it X is read from front to back as well: a disk serves that far better than single rows.
+        """
+        work = scratch((self.n, self._X.shape[1]), self.dtype)
+        for stretch in spans(self.n, max(1, _STRETCH // work[:1].nbytes)):
+            numbers = self._numbers(stretch)
+            by_row = np.argsort(numbers, kind="stable")
+            for lot in _row_spans(work, len(numbers)):
+                at = by_row[lot]
+                k = numbers[at]
+                work[stretch.start + at] = self._prepare(self._X[k], self._shift[k], self._scale[k])
+                release(self._X)
+            release(work)
+        return np.asarray(work)
+
+    def copy_bytes(self) -> int:
+        return int(self.n * self._X.shape[1] * self.dtype.itemsize)
+
+    def release(self) -> None:
+        release(self._X)
+        if self.spill and self._copy is not None:
+            release(self._copy)
 
     @property
     def _work(self) -> Floats:
@@ -148,7 +180,7 @@ class InnerProduct(Dissimilarity):
         return shift, np.where(flat, 0.0, 1 / np.where(flat, 1.0, norm))
 
     def _prepare(self, X: Floats, shift: Float64s, scale: Float64s) -> Float64s:
-        if self._angular:
+        if self.angular:
             rows: Float64s = (X.astype(np.float64) - shift[:, None]) * scale[:, None]
         else:
             rows = X - self._centre
@@ -156,7 +188,7 @@ class InnerProduct(Dissimilarity):
 
     def most(self) -> float:
         length = float(np.sqrt(self._squares.max()))
-        return 2.0 if self._angular else 2 * length if self._metric == "euclidean" else 4 * length * length
+        return 2.0 if self.angular else 2 * length if self._metric == "euclidean" else 4 * length * length
 
     def block(self, rows: Index, columns: Index) -> Floats:
         out = self._work[rows] @ self._work[columns].T
@@ -185,7 +217,7 @@ class InnerProduct(Dissimilarity):
         """Return rows of X; blocks may be asked for in another order."""
         if self._order is not None:
             return self._order[index]
-        return np.arange(self.n)[index] if isinstance(index, slice) else index
+        return numbers_of(index, self.n)
 
     def _finish(self, out: Floats, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]) -> Floats:
         near, power = _NEAR[out.dtype], _POWER[self._metric]
@@ -210,7 +242,7 @@ class InnerProduct(Dissimilarity):
     def _direct(self, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]) -> Float64s:
         """Squared distances of pairs of rows from the original data."""
         X, shift, scale = self._X, self._shift, self._scale
-        if self._angular:
+        if self.angular:
             difference = self._prepare(X[i], shift[i], scale[i]) - self._prepare(X[j], shift[j], scale[j])
         else:
             difference = X[i].astype(np.float64) - X[j]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["Dissimilarity", "Facts", "Floats", "Index", "Reordered", "by_lots", "fits_float32"]
+__all__ = ["Dissimilarity", "Facts", "Floats", "Index", "Reordered", "by_lots", "fits_float32", "numbers_of"]
 
 Floats = npt.NDArray[Any]
 # Which objects: a slice (no copy is made) or an array of row numbers.
@@ -23,7 +23,7 @@ _WAIT = 1.5e8
 
 @dataclass(frozen=True)
 class Facts:
-    """What is true of all objects together, where each worker holds some: they decide how distances are computed.
+    """What is true of all objects together, where each worker holds some, and decides how distances are computed.
 
     Attributes
     ----------
@@ -65,6 +65,8 @@ class Dissimilarity(ABC):
         A rough price of one distance in nanoseconds; sets how much work goes into one interruptible chunk.
     threaded : bool
         Whether `block` may run in several threads at once and gains from it.
+    spill : bool
+        Whether a working copy of X goes into a temporary file, for an X that is on disk itself.
     """
 
     n: int
@@ -73,6 +75,7 @@ class Dissimilarity(ABC):
     symmetric: bool
     cost: float
     threaded: bool
+    spill: bool = False
 
     @abstractmethod
     def block(self, rows: Index, columns: Index) -> Floats:
@@ -89,6 +92,13 @@ class Dissimilarity(ABC):
         """Return the same distances in float64 from the original data; decisions and losses rest on it."""
         return np.asarray(self.block(rows, columns), dtype=np.float64)
 
+    def copy_bytes(self) -> int:
+        """Return the size of the working copy of X that `prepare` makes; 0 where there is none."""
+        return 0
+
+    def release(self) -> None:  # noqa: B027
+        """Give back what was read of an X that is on disk."""
+
     def reordered(self, order: npt.NDArray[np.intp]) -> Dissimilarity:
         """Return the same distances with object ``order[i]`` as number i, for `block` only; the data are shared.
 
@@ -96,8 +106,11 @@ class Dissimilarity(ABC):
         """
         return Reordered(self, order)
 
-    def hosting(self, objects: Floats, facts: Facts) -> Dissimilarity:
-        """Return the same distance among objects that are part of a larger whole, and that `put` may replace."""
+    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> Dissimilarity:
+        """Return the same distance among objects that are part of a larger whole, and that `put` may replace.
+
+        ``numbers`` are theirs in the whole, for messages.
+        """
         raise ValueError(f"{type(self).__name__} distances cannot be shared by several workers; fit on one machine")
 
     def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
@@ -120,6 +133,15 @@ def fits_float32(top: float, columns: int, p: float = 1.0) -> bool:
     # From a thousandth of the norms on, a distance is made of powers in float32; a sum over columns must fit, too.
     low, high = p * np.log10(1e-3 * top), p * np.log10(2 * top) + np.log10(columns)
     return bool(low > -37 and high < 38)
+
+
+def numbers_of(index: Index, n: int) -> npt.NDArray[np.intp]:
+    """Row numbers that an index stands for, at the cost of those rows only, however many there are.
+
+    >>> numbers_of(slice(2, None), 5)
+    array([2, 3, 4])
+    """
+    return np.arange(*index.indices(n)) if isinstance(index, slice) else index
 
 
 def by_lots(

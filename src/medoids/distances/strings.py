@@ -84,12 +84,12 @@ class Strings(Dissimilarity):
         by_cells = name == "damerau_levenshtein" or tuple(weights) not in ((1, 1, 1), (1, 1, 2))
         self.cost = 15.0 + mean * (mean * _CELL if by_cells else 1 + mean * _BITS)
 
-    def hosting(self, objects: Floats, facts: Facts) -> Strings:
+    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> Strings:
         other = copy(self)
         other._words = Vocabulary() if facts.tokens else None
         other._texts = np.full(len(objects), "", dtype=object)
         other.n = len(objects)
-        other.put(slice(0, len(objects)), objects, np.arange(len(objects)))
+        other.put(slice(0, len(objects)), objects, numbers)
         other._suit(facts.longest, facts.length)
         return other
 

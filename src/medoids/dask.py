@@ -1,0 +1,383 @@
+"""`KMedoids` on a Dask cluster: the same fit, with the rows where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from medoids.algorithms import Problem
+from medoids.clustering import TraceRecord
+from medoids.distances import Counted, Dissimilarity, Facts, Floats, count_rows, dissimilarity, kind_of
+from medoids.engine.threads import Threads
+from medoids.functional import Settings, keep_steps, warn_of_limit
+from medoids.sharded.banditpam import ShardedBanditPAM
+from medoids.sharded.messages import Task
+from medoids.sharded.pairedpam import ShardedPAM
+from medoids.sharded.posing import fingerprint, pose, settle
+from medoids.sharded.reading import check_part
+from medoids.validation import (
+    check_callback,
+    check_checkpoint,
+    check_choice,
+    check_count,
+    check_data,
+    check_delta,
+    check_n_clusters,
+    parse_bytes,
+)
+
+try:
+    import dask
+    import dask.array as da
+    from dask.bag import Bag
+    from dask.delayed import Delayed
+    from distributed import Client, get_client
+
+    from medoids.sharded.on_dask import OnDask, Partitions
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(f'medoids.dask needs {error.name}: pip install "medoids[dask]"') from None
+
+__all__ = ["KMedoids"]
+
+_ALGORITHMS = {"auto": ShardedPAM, "pairedpam": ShardedPAM, "banditpam++": ShardedBanditPAM}
+
+
+class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """k-medoids clustering of a Dask array, data frame or bag: each worker keeps a shard of the rows.
+
+    With the same ``random_state`` the medoids are those of `medoids.KMedoids` with ``algorithm="pairedpam"``, whatever
+    the number of workers and chunks.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    client : distributed.Client, optional
+        By default the current one.
+    metric : str or callable, default="euclidean"
+        As in `medoids.KMedoids`: the names for vectors; "haversine"; for bags, the names for strings. A callable takes
+        rows of an array, or the objects of a bag; workers must be able to import or unpickle it.
+    metric_params : dict, optional
+    algorithm : {"auto", "pairedpam", "banditpam++"}, default="auto"
+        "auto" takes "pairedpam".
+    init : "build" or array of row indices, default="build"
+    max_iter : int, default=300
+    delta : float, optional
+    cache_width : int, default=1000
+        Of "banditpam++": cached distances a point.
+    memory_limit : int or str, default="2GiB"
+        For the stored distances of one worker.
+    frozen_medoids : array of row indices, optional
+    callback : callable, optional
+        Called here, with each record of the trace; returning True stops the fit once it has k medoids.
+    checkpoint : str or path, optional
+        A file here, in which the state is stored after each step.
+    resume : bool, default=False
+        Go on from ``checkpoint``, on this or another cluster, to the result that the undisturbed fit would have had.
+    random_state : int, RandomState or None, default=None
+    verbose : int, default=0
+        Above 0, each step tells on standard error what was sent.
+    swap, n_init, k_range, n_jobs
+        As in `medoids.KMedoids`, and only at their defaults: a cluster makes one start, on PAM's path, with the threads
+        that its workers have.
+
+    Attributes
+    ----------
+    labels_ : dask.array.Array of shape (n,)
+        In the chunks of X, on the workers.
+    medoid_indices_, cluster_centers_, inertia_, n_iter_, n_evaluations_, trace_, converged_, algorithm_, reason_
+        As in `medoids.KMedoids`, here.
+
+    See Also
+    --------
+    medoids.KMedoids : The same on one machine.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from medoids.dask import KMedoids
+    >>> X = da.from_array([[1, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]], chunks=(4, 2))
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
+    ...     model = KMedoids(n_clusters=2).fit(X)
+    ...     model.labels_.compute().tolist()
+    [0, 0, 0, 1, 1, 1]
+    >>> model.cluster_centers_.tolist()
+    [[1, 2], [10, 2]]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | str = 8,
+        *,
+        client: Client | None = None,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        algorithm: str = "auto",
+        init: Any = "build",
+        n_init: int = 1,
+        swap: str = "best",
+        max_iter: int = 300,
+        delta: float | None = None,
+        cache_width: int = 1000,
+        memory_limit: Any = "2GiB",
+        k_range: Any = None,
+        frozen_medoids: Any = None,
+        callback: Callable[[TraceRecord], object] | None = None,
+        checkpoint: Any = None,
+        resume: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.client = client
+        self.metric = metric
+        self.metric_params = metric_params
+        self.algorithm = algorithm
+        self.init = init
+        self.n_init = n_init
+        self.swap = swap
+        self.max_iter = max_iter
+        self.delta = delta
+        self.cache_width = cache_width
+        self.memory_limit = memory_limit
+        self.k_range = k_range
+        self.frozen_medoids = frozen_medoids
+        self.callback = callback
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMedoids:
+        """Find the medoids.
+
+        Parameters
+        ----------
+        X : dask array of shape (n, p), dask data frame of numbers, or dask bag of objects
+        y : ignored
+        sample_weight : dask array of shape (n,), in the chunks of X, optional
+
+        Returns
+        -------
+        KMedoids
+        """
+        self._check_settings()
+        settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
+        client = self.client if self.client is not None else _current_client()
+        weights = None if sample_weight is None else _delayed(sample_weight, "sample_weight")
+        partitions = Partitions(client, _delayed(X, "X"), weights)
+        rows = sum(partitions.sizes)
+        k = check_n_clusters(self.n_clusters, rows, rows)
+        init = "build" if isinstance(self.init, str) else _check_rows("init", self.init, rows)
+        if not isinstance(init, str) and len(init) != k:
+            raise ValueError(f"init has {len(init)} row indices, but n_clusters={k}; pass one index for each cluster")
+        frozen = () if self.frozen_medoids is None else _check_rows("frozen_medoids", self.frozen_medoids, rows)
+        if len(frozen) > k:
+            raise ValueError(f"frozen_medoids has {len(frozen)} rows, more than n_clusters={k}; ask for more clusters")
+        frozen = tuple(np.asarray(frozen, dtype=int).tolist())
+        task = Task(self.metric, self.metric_params, k, frozen, parse_bytes(self.memory_limit), None)
+        random = check_random_state(self.random_state)
+        algorithm, reason = self.algorithm, "asked for"
+        if algorithm == "auto":
+            algorithm, reason = "pairedpam", "no worker holds a matrix of all distances"
+        pool = OnDask(partitions, task)
+        try:
+            bandit = self.algorithm == "banditpam++"
+            posed = pose(pool, task, self.cache_width if bandit else None)
+            if k > posed.n:
+                check_n_clusters(k, rows, posed.n)
+            with Threads(1) as threads:
+                problem = Problem(
+                    distance=Counted(posed.distance, pool.tally),
+                    weights=np.array([posed.weight]),
+                    k=k,
+                    init=init,
+                    max_iter=self.max_iter,
+                    random=random,
+                    threads=threads,
+                    memory_limit=parse_bytes(self.memory_limit),
+                    delta=check_delta(self.delta),
+                    callback=self.callback,
+                    frozen=frozen,
+                )
+                keep_steps(problem, lambda: fingerprint(pool, posed), settings)
+                if problem.checkpoint is not None:
+                    problem.checkpoint.algorithm, problem.checkpoint.reason = algorithm, reason
+                    problem.checkpoint.begin(0, problem.random)
+                settle(pool, posed, problem.random, pool.numbers)
+                search = _ALGORITHMS[self.algorithm](problem, pool, posed, int(self.verbose))
+                solution = search.run()
+            centers = search.centers()
+        finally:
+            pool.close()
+        warn_of_limit(solution, problem)
+        self.medoid_indices_ = centers.numbers
+        self.cluster_centers_ = centers.objects if centers.objects.ndim == 2 else centers.objects.tolist()
+        self._nearest = Nearest(self.cluster_centers_, self.metric, self.metric_params)
+        self.labels_ = self._label(partitions, centers.objects, posed.facts)
+        self.inertia_ = solution.assignment.loss
+        self.n_iter_, self.converged_ = solution.n_swaps, solution.converged
+        self.n_evaluations_, self.trace_ = pool.tally.computed, problem.trace
+        self.n_clusters_ = k
+        self.algorithm_, self.reason_ = algorithm, reason
+        if centers.objects.ndim == 2:
+            self.n_features_in_ = centers.objects.shape[1]
+        return self
+
+    def _check_settings(self) -> None:
+        check_choice("algorithm", self.algorithm, _ALGORITHMS)
+        if isinstance(self.init, str) and self.init != "build":
+            raise ValueError(
+                f"init={self.init!r} is not available on a cluster; use 'build', or an array of row indices"
+            )
+        only = {"n_init": 1, "swap": "best", "k_range": None, "n_jobs": None}
+        for name, default in only.items():
+            value = getattr(self, name)
+            if value != default:
+                raise ValueError(f"{name}={value!r} is not available on a cluster; leave it at {default!r}")
+        if isinstance(self.n_clusters, str):
+            raise ValueError(f"n_clusters={self.n_clusters!r} is not available on a cluster; pass a number")
+        check_count("max_iter", self.max_iter, 0)
+        check_count("cache_width", self.cache_width, 0)
+        check_count("verbose", int(self.verbose), 0)
+        check_callback(self.callback)
+        check_checkpoint(self.checkpoint, self.resume, self.n_clusters)
+        check_delta(self.delta)
+        parse_bytes(self.memory_limit)
+
+    def _label(self, partitions: Partitions, centers: Floats, facts: Facts) -> Any:
+        """Return the labels as a Dask array, whose chunks are those of X and stay where these are."""
+        client = partitions.client
+        name = f"labels-{uuid4().hex}"
+        graph = {}
+        for number, (future, start) in enumerate(zip(partitions.futures, partitions.starts, strict=True)):
+            metric = self.metric, self.metric_params, facts
+            graph[name, number] = client.submit(
+                _own_labels, future, number, start, centers, self.medoid_indices_, *metric, pure=False
+            )
+        return da.Array(graph, name, (tuple(partitions.sizes),), dtype=np.intp)
+
+    def predict(self, X: Any) -> Any:
+        """Return the nearest medoid's position for each row: a Dask array for Dask's collections, else an array."""
+        return self._apply(X, _labels, (), np.intp)
+
+    def transform(self, X: Any) -> Any:
+        """Return the distances from each medoid to new data, of shape (rows, k), in the same way."""
+        return self._apply(X, _distances, (len(self._fitted().medoid_indices_),), np.float64)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return minus the sum of distances from new data to the nearest medoids."""
+        return -float(self.transform(X).min(axis=1).sum())
+
+    def _fitted(self) -> KMedoids:
+        check_is_fitted(self)
+        return self
+
+    def _apply(self, X: Any, work: Callable[..., Any], shape: tuple[int, ...], dtype: Any) -> Any:
+        self._fitted()
+        if not dask.is_dask_collection(X):
+            return work(X, self._nearest)
+        nearest = dask.delayed(self._nearest, pure=True)
+        sizes = X.chunks[0] if hasattr(X, "chunks") else None
+        parts = []
+        for at, part in enumerate(_delayed(X, "X")):
+            size = np.nan if sizes is None else sizes[at]
+            found = dask.delayed(work)(part, nearest)
+            parts.append(da.from_delayed(found, shape=(size, *shape), dtype=dtype))
+        return da.concatenate(parts, allow_unknown_chunksizes=True)
+
+
+class Nearest:
+    """The medoids, as workers need them to label rows."""
+
+    def __init__(self, centers: Any, metric: Any, metric_params: dict[str, Any] | None) -> None:
+        self._metric, self._kind = metric, kind_of(metric, centers)
+        self._medoids: Dissimilarity = dissimilarity(centers, metric, metric_params)
+        self.k = count_rows(centers)
+
+    def distances(self, part: Any) -> Any:
+        """Distances to the rows of a partition, of shape (rows, k)."""
+        part = part if hasattr(part, "shape") else list(part)
+        if count_rows(part) == 0:
+            return np.zeros((0, self.k))
+        return self._medoids.cross(check_data(part, self._metric, kind=self._kind)).T
+
+
+def _distances(part: Any, nearest: Nearest) -> Any:
+    return nearest.distances(part)
+
+
+def _labels(part: Any, nearest: Nearest) -> Any:
+    return nearest.distances(part).argmin(axis=1)
+
+
+def _own_labels(
+    part: Any,
+    number: int,
+    start: int,
+    centers: Floats,
+    rows: npt.NDArray[np.intp],
+    metric: Any,
+    metric_params: dict[str, Any] | None,
+    facts: Facts,
+) -> npt.NDArray[np.intp]:
+    """Return the nearest medoid of each row that was fitted, by the distances of the fit."""
+    X, k = check_part(part, metric, start, number), len(centers)
+    if len(X) == 0:
+        return np.zeros(0, dtype=np.intp)
+    both = np.concatenate([centers, X])
+    distance = dissimilarity(centers, metric, metric_params).hosting(both, np.arange(len(both)), facts)
+    # Row by row, as medoids come in a fit: to the last digit, which decides where distances tie.
+    table = np.concatenate([distance.exact_block(np.array([i]), slice(k, len(both))) for i in range(k)])
+    labels: npt.NDArray[np.intp] = table.argmin(axis=0)
+    for slot, row in enumerate((rows - start).tolist()):
+        if 0 <= row < len(X) and table[slot, row] <= table[labels[row], row]:
+            labels[row] = slot  # a medoid goes to its own cluster
+    return labels
+
+
+def _current_client() -> Client:
+    try:
+        return get_client()
+    except ValueError:
+        raise ValueError(
+            "no Dask client is running; start one with distributed.Client(), or pass client=... ; "
+            "medoids.KMedoids fits on this machine without one"
+        ) from None
+
+
+def _check_rows(name: str, given: Any, n: int) -> Any:
+    rows = np.asarray(given)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be a 1-D array of row indices; got {given!r}")
+    if len(rows) and not (rows.min() >= 0 and rows.max() < n):
+        wrong = rows[(rows < 0) | (rows >= n)][0]
+        raise ValueError(f"{name} has {wrong}, which is not a row of X: that has rows 0 to {n - 1}")
+    if len(np.unique(rows)) < len(rows):
+        raise ValueError(f"{name} repeats a row; medoids must be different rows")
+    return rows.astype(np.intp)
+
+
+def _delayed(X: Any, name: str) -> list[Delayed]:
+    """Return the partitions of a Dask collection."""
+    if not dask.is_dask_collection(X) or not hasattr(X, "to_delayed"):
+        raise TypeError(
+            f"{name} must be a Dask array, data frame or bag; got {type(X).__name__}. Use dask.array.from_array, or "
+            "medoids.KMedoids for data in memory"
+        )
+    if hasattr(X, "chunks") and X.ndim == 2 and len(X.chunks[1]) > 1:
+        X = X.rechunk({1: -1})
+    if isinstance(X, Bag):
+        X = X.map_partitions(list)  # a bag's may be iterators, which can be read once
+    parts = X.to_delayed()
+    return list(parts.ravel()) if isinstance(parts, np.ndarray) else list(parts)

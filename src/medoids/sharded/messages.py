@@ -1,0 +1,156 @@
+"""What travels between the driver and the shards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.distances import Facts, Floats
+
+__all__ = ["Census", "Copies", "Drop", "Lead", "Partial", "Plan", "References", "Survivors", "Task", "size_of"]
+
+Float64s = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a shard is told when it is made: the settings that it needs."""
+
+    metric: Any
+    metric_params: dict[str, Any] | None
+    k: int
+    frozen: tuple[int, ...]
+    memory_limit: int
+    n_jobs: int | None
+
+
+@dataclass(frozen=True)
+class Census:
+    """What a shard tells of its rows; sums of these over all shards decide how distances are computed."""
+
+    rows: int
+    candidates: list[int]  # rows of positive weight, of each partition
+    weight: float
+    columns: int
+    dtype: str
+    sums: Float64s  # of the columns, from which the centre is made
+    longest: int = 0
+    shortest: int = 0
+    length: int = 0  # sum of lengths
+    tokens: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a shard is told once all have counted: the facts, the permutation and its levels."""
+
+    facts: Facts
+    n: int  # references: all rows of positive weight
+    before: list[int]  # candidates in all earlier partitions, for each partition of the shard
+    random: Any  # the state from which the permutation is drawn
+    spans: list[slice]  # the levels
+
+
+@dataclass
+class References:
+    """Some references: positions in the permutation, the medoids' side of them and, where asked for, their rows."""
+
+    positions: Rows
+    d1: Float64s
+    d2: Float64s
+    slot: Rows
+    w: Float64s
+    objects: Floats | None = None
+    numbers: Rows | None = None
+
+    @classmethod
+    def together(cls, parts: list[References]) -> References:
+        """Put the references of several shards in the order of the permutation."""
+        positions = np.concatenate([part.positions for part in parts])
+        at = np.argsort(positions)
+
+        def joined(name: str) -> Any:
+            values = [getattr(part, name) for part in parts]
+            return None if values[0] is None else np.concatenate(values)[at]
+
+        return cls(**{field.name: joined(field.name) for field in fields(cls)})
+
+
+@dataclass
+class Copies:
+    """Rows that a shard does not know yet, by their numbers in X."""
+
+    numbers: Rows
+    objects: Floats
+
+
+@dataclass
+class Lead:
+    """A shard's arm with the lowest mean, and what is new of the pivot if that is one of its own."""
+
+    mean: float
+    position: int
+    face: int
+    spread: float
+    row: Floats  # distances to the references so far
+    left: int
+    pivot: Partial | None = None
+    pivot_row: Floats | None = None  # to the references of the last level
+
+
+@dataclass
+class Partial:
+    """Moments of arms: sums over some references, or of some arms."""
+
+    S: Float64s
+    Q: Float64s
+    T: Float64s
+    R: Float64s
+    own: Float64s | None = None  # what the arms' own losses do
+
+
+@dataclass
+class Drop:
+    """How to drop arms: bounds, and the faces to meet with their means and distances to the references so far."""
+
+    lead: float
+    spread: float
+    width: float
+    slack: float
+    leader: int  # position of the arm that stays in any case; -1 for none
+    meet: list[tuple[tuple[int, int], float, Floats]]
+    ahead: int = -1  # a level whose references come back with the answer
+    fresh: bool = False  # whether with their rows
+    share: float = 0.0  # unless no more arms are left in a shard than this
+
+
+@dataclass
+class Survivors:
+    """The arms that are left in a shard, with all that is known of them."""
+
+    positions: Rows
+    copies: Copies
+    moments: Partial
+    V: Float64s
+    U: Float64s
+
+
+def size_of(message: Any) -> int:
+    """Bytes of a message, but for the envelope.
+
+    >>> size_of([np.zeros(4), 1.5, "abc"])
+    43
+    """
+    if isinstance(message, np.ndarray):
+        return sum(map(size_of, message.flat)) if message.dtype == object else message.nbytes
+    if is_dataclass(message):
+        return sum(size_of(getattr(message, field.name)) for field in fields(message))
+    if isinstance(message, dict):
+        return sum(map(size_of, message.values()))
+    if isinstance(message, (list, tuple)):
+        return sum(map(size_of, message))
+    return len(message) if isinstance(message, (str, bytes)) else 8

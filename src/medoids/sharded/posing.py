@@ -1,0 +1,130 @@
+"""Posing a problem whose rows are in shards: what is true of all of them, and the plan that follows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.algorithms.levels import rounds
+from medoids.algorithms.pairedpam import first_references
+from medoids.distances import SMALL, Dissimilarity, Facts, Floats, Index, dissimilarity, kind_of
+from medoids.fingerprints import of_value
+from medoids.sharded.messages import Census, Copies, Plan, Task
+from medoids.sharded.pool import Pool
+from medoids.sharded.references import batches
+
+__all__ = ["Elsewhere", "Posed", "fingerprint", "pose", "settle"]
+
+# Rows of a fingerprint.
+_SAMPLED = 256
+# Kinds of data that can be shared.
+_KINDS = ("vectors", "coordinates", "strings", "objects")
+# Of the largest value: squared distances stay finite.
+_LARGEST = 1e153
+
+
+class Elsewhere(Dissimilarity):
+    """A distance whose objects are with the shards: what it is, and no block of it."""
+
+    def __init__(self, n: int, kind: Dissimilarity) -> None:
+        self.n, self.dtype, self.exact = n, kind.dtype, kind.exact
+        self.symmetric, self.cost, self.threaded = kind.symmetric, kind.cost, kind.threaded
+
+    def block(self, rows: Index, columns: Index) -> Floats:
+        raise NotImplementedError
+
+    def take(self, rows: Index) -> Dissimilarity:
+        raise NotImplementedError
+
+    def cross(self, queries: Any) -> npt.NDArray[np.float64]:
+        raise NotImplementedError
+
+
+class Posed:
+    """What the driver knows: numbers of rows and references, the weight of all, the distance, and the levels."""
+
+    def __init__(self, census: list[Census], facts: Facts, kind: Dissimilarity, batch_width: int | None = None) -> None:
+        self.rows = sum(c.rows for c in census)
+        self.n = sum(sum(c.candidates) for c in census)
+        self.weight = sum(c.weight for c in census)
+        self.census, self.facts = census, facts
+        self.distance = Elsewhere(self.rows, kind)
+        self.spans = (
+            rounds(self.n, first_references(kind.cost)) if batch_width is None else batches(self.n, batch_width)
+        )
+
+
+def survey(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
+    """Ask the shards for what decides how distances are computed."""
+    kind = kind_of(task.metric)
+    census: list[Census] = pool.ask("census")
+    some = [c for c in census if sum(c.candidates)]
+    if not some:
+        rows = sum(c.rows for c in census)
+        raise ValueError(
+            "sample_weight is zero for every row; at least one weight must be positive" if rows else "X has no rows"
+        )
+    widths = sorted({c.columns for c in some})
+    if len(widths) > 1:
+        raise ValueError(f"partitions of X have {widths[0]} and {widths[-1]} columns; they must have the same")
+    if "hamming" in str(task.metric) and kind == "strings":
+        shortest, longest = min(c.shortest for c in some), max(c.longest for c in some)
+        if shortest < longest:
+            raise ValueError(
+                f"metric={task.metric!r} takes strings of one length, but X has some of {shortest} and of {longest} "
+                "characters; pad them, or use metric='levenshtein'"
+            )
+    n = sum(sum(c.candidates) for c in some)
+    small = sum(c.rows for c in some) <= SMALL
+    if np.dtype(some[0].dtype) != object and widths[0] and isinstance(task.metric, str):
+        centre = np.sum([c.sums for c in some], axis=0) / n
+        top = max(pool.ask("top", centre))
+        if top > _LARGEST:
+            raise ValueError(f"X holds values of size {top:.3g}, whose squared distances overflow; rescale X")
+        return census, Facts(small, centre, top)
+    return census, Facts(
+        small,
+        longest=max(c.longest for c in some),
+        length=sum(c.length for c in some) / n,
+        tokens=any(c.tokens for c in some),
+    )
+
+
+def pose(pool: Pool, task: Task, batch_width: int | None = None) -> Posed:
+    """Ask the shards for all that the driver needs to know; with ``batch_width``, levels are BanditPAM++'s batches."""
+    if kind_of(task.metric) not in _KINDS:
+        raise ValueError(f"metric={task.metric!r} is not available on a cluster; fit on one machine")
+    census, facts = survey(pool, task)
+    sample: Copies = next(c for c in pool.ask("sample") if len(c.objects))
+    kind = dissimilarity(sample.objects, task.metric, task.metric_params)
+    return Posed(census, facts, kind.hosting(sample.objects, sample.numbers, facts), batch_width)
+
+
+def settle(pool: Pool, posed: Posed, random: np.random.RandomState, parts: list[list[int]]) -> None:
+    """Let all shards, whose partitions ``parts`` numbers, take their places in the permutation that is drawn."""
+    counts: dict[int, int] = {}
+    for own, census in zip(parts, posed.census, strict=True):
+        counts.update(zip(own, census.candidates, strict=True))
+    before, total = {}, 0
+    for number in sorted(counts):
+        before[number] = total
+        total += counts[number]
+    state = random.get_state()
+    pool.settle([Plan(posed.facts, posed.n, [before[i] for i in own], state, posed.spans) for own in parts])
+
+
+def fingerprint(pool: Pool, posed: Posed) -> dict[str, Any]:
+    """Return what tells these data from others, whatever their chunks: shape, type, and some rows."""
+    numbers = np.unique(np.linspace(0, posed.rows - 1, _SAMPLED).astype(np.intp))
+    found: list[Copies] = pool.ask("pick", numbers)
+    rows = np.concatenate([some.numbers for some in found])
+    objects = np.concatenate([some.objects for some in found if len(some.numbers)])
+    columns = posed.census[0].columns
+    return {
+        "shape": [posed.rows, columns] if columns else [posed.rows],
+        "type": str(objects.dtype),
+        "rows": of_value(objects[np.argsort(rows)]),
+        "weights": round(posed.weight, 6),
+    }
