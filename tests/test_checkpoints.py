@@ -126,6 +126,17 @@ def test_the_estimator_goes_on(tmp_path: Path) -> None:
     assert model.get_params()["checkpoint"] == tmp_path / "fit"
 
 
+@pytest.mark.parametrize("count", [3, 7, 8])
+def test_eager_swaps_go_on_where_the_sample_is_not_all(count: int, tmp_path: Path) -> None:
+    Y = np.random.RandomState(1).rand(3500, 4)
+    keywords: dict[str, Any] = {"algorithm": "pairedpam", "swap": "eager", "random_state": 0}
+    expected = k_medoids(Y, 6, **keywords)
+    assert len(expected.trace) >= count
+    with pytest.raises(KeyboardInterrupt):
+        k_medoids(Y, 6, checkpoint=tmp_path / "fit", callback=stop_at(count), **keywords)
+    assert_same(k_medoids(Y, 6, checkpoint=tmp_path / "fit", resume=True, **keywords), expected)
+
+
 # A real process that is killed: no exception, no clean-up.
 KILLED = """
 import os, signal, sys

@@ -129,9 +129,9 @@ class Checkpoint:
     def __init__(
         self, path: str | os.PathLike[str], about: Mapping[str, Mapping[str, Any]], *, resume: bool = False
     ) -> None:
-        self._path = Path(path)
+        self._path = Path(path).resolve()  # a callback may go to another folder
         self._about = json.loads(json.dumps(about))
-        folder = self._path.resolve().parent
+        folder = self._path.parent
         if not folder.is_dir() or not os.access(folder, os.W_OK):
             raise OSError(
                 f"checkpoint={str(path)!r} cannot be written: {folder} is not a folder that can be written to"

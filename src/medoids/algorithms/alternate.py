@@ -20,10 +20,8 @@ def alternate(problem: Problem) -> Solution:
     matrix, _, assignment = start(problem)
     n_swaps, first, improved = problem.position.get("swaps", 0), problem.position.get("next", 0), True
     while improved:
-        labels, improved = (
-            assignment.labels(),
-            first > 0,
-        )  # a fit goes on in the middle of a round that changed something
+        # A fit that goes on does so in the middle of a round, which has changed something already.
+        labels, improved = assignment.labels(), first > 0
         for slot in range(first, problem.k):
             if problem.stopped:
                 return Solution(assignment, n_swaps, converged=False)
@@ -38,15 +36,8 @@ def alternate(problem: Problem) -> Solution:
             out, i = assignment.medoids[slot], best
             assignment.swap(slot, i, matrix.row(i))
             labels = assignment.labels()  # at once: with stale labels a later change could raise the loss
-            problem.record(
-                "swap",
-                assignment,
-                i,
-                out,
-                references=len(cluster),
-                candidates=len(cluster),
-                position={"next": slot + 1},
-            )
+            size, position = len(cluster), {"next": slot + 1}
+            problem.record("swap", assignment, i, out, references=size, candidates=size, position=position)
             n_swaps, improved = n_swaps + 1, True
         first = 0
     return Solution(assignment, n_swaps, converged=True)
