@@ -88,6 +88,7 @@ def assert_same(X: Any, k: int, *, seed: int = 0, cuts: list[int], shards: int =
         sample_weight=settings.get("weights"),
         frozen_medoids=settings.get("frozen"),
         init=settings.get("init", "build"),
+        memory_limit=settings.get("memory_limit", 1 << 30),
     )
     assert solution.assignment.medoids == local.medoid_indices.tolist()
     np.testing.assert_allclose(solution.assignment.loss, local.inertia, rtol=1e-12)

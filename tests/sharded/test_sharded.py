@@ -138,6 +138,13 @@ def test_little_memory_costs_distances_and_nothing_else() -> None:
     assert short.distance.tally.computed > full.distance.tally.computed
 
 
+def test_scarce_memory_makes_the_same_rounds_as_on_one_machine() -> None:
+    local = assert_same(blobs(3300), 4, cuts=[700], memory_limit=1 << 20)
+    # 512 references, then half as many more in each round (a quarter more, were there memory enough).
+    rounds = [512, 768, 1152, 1728, 2592, 3300]
+    assert {step.references for step in local.trace} <= set(rounds)
+
+
 @pytest.mark.parametrize("n", [150, 1300, 3300])
 @pytest.mark.parametrize("metric", ["l2", "l1", "cosine"])
 def test_banditpam_plusplus(n: int, metric: str) -> None:

@@ -27,7 +27,7 @@ from medoids.bandit import Paired, search_pairs
 from medoids.engine.threads import spans
 from medoids.initialization import initialize
 
-__all__ = ["DELTA", "FEW", "PairedPAM", "first_references", "pairedpam"]
+__all__ = ["DELTA", "FEW", "PairedPAM", "first_references", "pairedpam", "share_memory"]
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -53,6 +53,15 @@ def first_references(cost: float) -> int:
     return _FIRST_CHEAP if cost < DEAR else _FIRST_DEAR
 
 
+def share_memory(n: int, k: int, first: int, size: int, memory_limit: int) -> tuple[int, bool]:
+    """Return the bytes for stored distances, of ``size`` bytes each, and whether these are scarce."""
+    # The moments come out of the same limit, once they are more than a little: all that are carried, and up to as
+    # many of the arms that are left, which have two more.
+    moments = n * (40 + 5 * min(8, max(4, size)) * k)
+    budget = max(memory_limit // 2, memory_limit - max(0, moments - _LITTLE))
+    return budget, _SCARCE * n * first * size > budget
+
+
 class PairedPAM:
     """One fit."""
 
@@ -62,12 +71,7 @@ class PairedPAM:
         self.order = problem.random.permutation(candidates)
         n = len(candidates)
         self._distance = distance = problem.distance.inner.reordered(self.order)
-        # The moments come out of the same limit, once they are more than a little: all that are carried, and up to as
-        # many of the arms that are left, which have two more.
-        size = distance.dtype.itemsize
-        moments = n * (40 + 5 * min(8, max(4, size)) * problem.k)
-        budget = max(problem.memory_limit // 2, problem.memory_limit - max(0, moments - _LITTLE))
-        scarce = _SCARCE * n * self._first() * size > budget
+        budget, scarce = share_memory(n, problem.k, self._first(), distance.dtype.itemsize, problem.memory_limit)
         coarse = bool(scarce and distance.dtype == np.float32 and np.isfinite(distance.most()))
         levels = rounds(n, self._first(), fast=scarce)
         self._make_levels = partial(Levels, distance, levels, budget, problem.threads, problem.distance.tally)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.algorithms.levels import rounds
-from medoids.algorithms.pairedpam import first_references
+from medoids.algorithms.pairedpam import first_references, share_memory
 from medoids.distances import SMALL, Dissimilarity, Facts, Floats, Index, dissimilarity, kind_of
 from medoids.fingerprints import of_value
 from medoids.sharded.messages import Census, Copies, Plan, Task
@@ -45,15 +45,21 @@ class Elsewhere(Dissimilarity):
 class Posed:
     """What the driver knows: numbers of rows and references, the weight of all, the distance, and the levels."""
 
-    def __init__(self, census: list[Census], facts: Facts, kind: Dissimilarity, batch_width: int | None = None) -> None:
+    def __init__(
+        self, census: list[Census], facts: Facts, kind: Dissimilarity, task: Task, batch_width: int | None
+    ) -> None:
         self.rows = sum(c.rows for c in census)
         self.n = sum(sum(c.candidates) for c in census)
         self.weight = sum(c.weight for c in census)
         self.census, self.facts = census, facts
         self.distance = Elsewhere(self.rows, kind)
-        self.spans = (
-            rounds(self.n, first_references(kind.cost)) if batch_width is None else batches(self.n, batch_width)
-        )
+        if batch_width is not None:
+            self.spans = batches(self.n, batch_width)
+            return
+        # As on one machine with the same limit, whatever the number of workers: the same rounds, the same path.
+        first = first_references(kind.cost)
+        _, scarce = share_memory(self.n, task.k, first, kind.dtype.itemsize, task.memory_limit)
+        self.spans = rounds(self.n, first, fast=scarce)
 
 
 def survey(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
@@ -99,7 +105,7 @@ def pose(pool: Pool, task: Task, batch_width: int | None = None) -> Posed:
     census, facts = survey(pool, task)
     sample: Copies = next(c for c in pool.ask("sample") if len(c.objects))
     kind = dissimilarity(sample.objects, task.metric, task.metric_params)
-    return Posed(census, facts, kind.hosting(sample.objects, sample.numbers, facts), batch_width)
+    return Posed(census, facts, kind.hosting(sample.objects, sample.numbers, facts), task, batch_width)
 
 
 def settle(pool: Pool, posed: Posed, random: np.random.RandomState, parts: list[list[int]]) -> None:
