@@ -30,7 +30,12 @@ class LevelZero:
         self._seen: State | None = None
 
     def follow(self, state: State) -> Moments:
-        """Bring the moments to a state: redo the references whose state changed, or all at the start."""
+        """Bring the moments to a state: redo the references whose state changed, or all at the start.
+
+        Where level 0 does not fit in memory, moments are made anew each time: distances are computed again for most
+        references in any case, and a second set of moments would need more than what is stored of them.
+        """
+        carries = self._levels.keeps_first
         self._levels.fill(0, self._everyone)
         span = self._levels[0].span
         numbers = np.arange(span.stop)
@@ -43,13 +48,16 @@ class LevelZero:
                 differ |= (state.d2[span] != old.d2[span]) | (state.slot[span] != old.slot[span])
             changed = np.flatnonzero(differ)
             stale = 2 * len(changed) > len(numbers)
-        if stale or self._moments is None:
-            self._moments = Moments(self._levels.n, state.k if state.swaps else 0, self._levels.kind)
+        moments = self._moments
+        if stale or moments is None:
+            self._moments = None  # before there are two
+            moments = Moments(self._levels.n, state.k if state.swaps else 0, self._levels.kind, shared=carries)
             if state.swaps:
-                self._moments.T[:, list(state.fixed)] = np.inf  # a face that loses to any other
+                moments.T[:, list(state.fixed)] = np.inf  # a face that loses to any other
             changed = numbers
         if len(changed):
-            add = self._moments.adder(self._levels, state, changed, old=None if stale else old)
+            add = moments.adder(self._levels, state, changed, old=None if stale else old)
             self._levels.scan(0, self._everyone, add, changed)
-        self._seen = state.first(span.stop)
-        return self._moments
+        if carries:
+            self._moments, self._seen = moments, state.first(span.stop)
+        return moments

@@ -91,9 +91,13 @@ class Level:
     """One run of references, and the distances from arms to them that are stored."""
 
     span: slice
-    place: Rows  # of each arm, group * LANES + lane; -1 where it is not stored
+    place: npt.NDArray[np.int32] | None  # of each arm, group * LANES + lane; -1 where it is not stored; None if none is
     values: Floats  # (groups, references, lanes)
     used: int = 0  # groups
+
+    def places(self, arms: Rows) -> Rows:
+        """Return where some arms are stored."""
+        return np.full(len(arms), -1) if self.place is None else self.place[arms].astype(np.intp)
 
 
 class Levels:
@@ -115,6 +119,8 @@ class Levels:
         The unit of stored distances: 1 if they are not coarse.
     kind : dtype
         Of sums over them.
+    keeps_first : bool
+        Whether there is room for the first level of all arms. If not, none of it is stored.
     """
 
     def __init__(
@@ -135,10 +141,11 @@ class Levels:
         self.kind = np.dtype(np.float32 if distance.dtype == np.float32 else np.float64)
         self.step = distance.most() / _STEPS if coarse else 1.0
         self._dtype = np.dtype(np.uint16) if coarse else distance.dtype
+        self.keeps_first = self.n * (spans[0].stop - spans[0].start) * self._dtype.itemsize <= memory_limit
         self.levels = [
             Level(
                 span,
-                np.full(self.n, -1, dtype=np.intp),
+                None,
                 np.empty((0, span.stop - span.start, LANES), self._dtype),
             )
             for span in spans
@@ -155,9 +162,9 @@ class Levels:
         """Compute and store what is missing of a level for some arms, as far as memory allows."""
         level = self.levels[l]
         width = level.span.stop - level.span.start
-        if l == 0 and self.n * width * self._dtype.itemsize > self._budget:
+        if l == 0 and not self.keeps_first:
             return  # later levels, of which a search reads all and not only what has changed, gain more from the room
-        missing = arms[level.place[arms] < 0]
+        missing = arms[level.places(arms) < 0]
         known = len(arms) - len(missing)
         missing = missing[: self._reserve(level, len(missing))]
         self._tally.add(cached=known * width, computed=len(missing) * width)
@@ -165,7 +172,13 @@ class Levels:
             start = level.used
             level.used += -(-len(missing) // LANES)
             self._compute(level.values[start : level.used], missing, level.span)
+            if level.place is None:
+                level.place = np.full(self.n, -1, dtype=np.int32)
             level.place[missing] = start * LANES + np.arange(len(missing))
+
+    def holds(self, l: int, arms: Rows) -> bool:
+        """Tell whether the distances of a level are stored for these arms."""
+        return bool((self.levels[l].places(arms) >= 0).all())
 
     def _compute(self, values: Floats, arms: Rows, references: slice) -> None:
         """Fill groups with the distances from arms to a run of references."""
@@ -221,7 +234,7 @@ class Levels:
             Of the level; all by default.
         """
         level = self.levels[l]
-        place = level.place[arms]
+        place = level.places(arms)
         numbers = np.arange(level.span.start, level.span.stop) if references is None else references
         stored = np.flatnonzero(place >= 0)
         if len(stored):
@@ -272,7 +285,7 @@ class Levels:
     def rows(self, l: int, arms: Rows) -> Floats:
         """Distances from some arms to the references of a level, not rounded to steps, in one thread."""
         level = self.levels[l]
-        place = level.place[arms] if self.step == 1.0 else np.full(len(arms), -1)
+        place = level.places(arms) if self.step == 1.0 else np.full(len(arms), -1)
         rows = np.empty((len(arms), level.span.stop - level.span.start), self._distance.dtype)
         stored, forgotten = np.flatnonzero(place >= 0), np.flatnonzero(place < 0)
         rows[stored] = level.values[place[stored] // LANES, :, place[stored] % LANES]

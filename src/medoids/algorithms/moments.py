@@ -107,15 +107,21 @@ class Moments:
         Slots; 0 in BUILD, where S and Q are all.
     kind : dtype, optional
         Of T and R, which are k times as large as S and Q: float32 where the distances are.
+    shared : bool
+        Whether somebody else needs them as they are.
     """
 
-    def __init__(self, count: int, faces: int, kind: npt.DTypeLike = np.float64) -> None:
+    def __init__(self, count: int, faces: int, kind: npt.DTypeLike = np.float64, *, shared: bool = False) -> None:
+        self.shared = shared
         self.S, self.Q = np.zeros(count), np.zeros(count)
         self.T, self.R = np.zeros((count, faces), kind), np.zeros((count, faces), kind)
 
     def take(self, at: Rows) -> Moments:
-        part = Moments(0, 0)
-        part.S, part.Q, part.T, part.R = self.S[at], self.Q[at], self.T[at], self.R[at]
+        """Return the moments of some arms: a copy if these are ``shared``, or else themselves, cut down."""
+        part = Moments(0, 0) if self.shared else self
+        part.S, part.Q = self.S[at], self.Q[at]
+        part.T = self.T[at]
+        part.R = self.R[at]
         return part
 
     def adder(self, levels: Levels, state: State, references: Rows, *, old: State | None = None) -> Work:

@@ -302,7 +302,7 @@ class PairedArms:
     def _restrict(self, at: Rows, met: tuple[int, int] | None = None) -> None:
         """Go on with some of the arms; V and U are already theirs if they ``met`` a pivot just now."""
         self.left = self.left[at]
-        self.moments = self.moments.take(at)  # a copy: what is carried stays as it is
+        self.moments = self.moments.take(at)
         if met is not None:
             self._pivot, self._met = met, self._l + 1
         elif self._pivot is not None:
@@ -321,5 +321,18 @@ class PairedArms:
         self._levels.fill(self._l, self.left)
         span = self._levels[self._l].span
         add = self.moments.adder(self._levels, self.state, np.arange(span.start, span.stop))
-        self._levels.scan(self._l, self.left, add)
+        work = add
+        if self._pivot is not None and self._meets_along():
+            pair = self._pair_adder(self._l, self._changes_of(self._pivot, self._l), self._V, self._U)
+            self._met += 1
+
+            def work(tile: Tile) -> None:
+                add(tile)
+                pair(tile)
+
+        self._levels.scan(self._l, self.left, work)
         self.t = span.stop
+
+    def _meets_along(self) -> bool:
+        """Tell whether to meet the pivot while looking: yes where it saves computing distances a second time."""
+        return self._met == self._l and not self._levels.holds(self._l, self.left)

@@ -58,7 +58,7 @@ def share_memory(n: int, k: int, first: int, size: int, memory_limit: int) -> tu
     # The moments come out of the same limit, once they are more than a little: all that are carried, and up to as
     # many of the arms that are left, which have two more.
     moments = n * (40 + 5 * min(8, max(4, size)) * k)
-    budget = max(memory_limit // 2, memory_limit - max(0, moments - _LITTLE))
+    budget = max(memory_limit // 8, memory_limit - max(0, moments - _LITTLE))
     return budget, _SCARCE * n * first * size > budget
 
 

@@ -127,6 +127,9 @@ class ShardArms(PairedArms):
     def _holds(self, pivot: tuple[int, int], here: Rows) -> bool:
         return True  # it may be elsewhere, and stays
 
+    def _meets_along(self) -> bool:
+        return False  # the pivot's distances come with the next order
+
     def pairs(self) -> tuple[Float64s, Float64s] | None:
         """Return V and U, if the arms have met a pivot."""
         return None if self._pivot is None else (self._V, self._U)

@@ -37,8 +37,7 @@ class Levelled(Levels):
 
     def __init__(self, n: int, spans: list[slice]) -> None:
         self.n = n
-        nothing = np.zeros(0, dtype=np.intp)
-        self.levels = [Level(span, nothing, np.zeros((0, 0, 0))) for span in spans]
+        self.levels = [Level(span, None, np.zeros((0, 0, 0))) for span in spans]
         self.kind, self.step = np.dtype(np.float64), 1.0
 
 
