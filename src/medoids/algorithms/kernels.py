@@ -243,14 +243,14 @@ def pair_swaps(values, groups, at, columns, step, slot, x1, x2, w, lead, V, U): 
 def meet_faces(S, T, at, V, U, t, lead, width, floor, slack, start, stop, keep):  # type: ignore[no-untyped-def]
     """Keep an arm if one of its faces may beat the leader, by the spread of their differences.
 
-    ``at`` are the places of the arms in S, T and ``floor``.
+    ``at`` are the places of the arms in S and T.
     """
     for i in range(start, stop):
         keep[i] = False
         for j in range(T.shape[1]):
             difference = (S[at[i]] + T[at[i], j]) / t - lead
             spread = max(0.0, (V[i] + U[i, j]) / t - difference * difference) ** 0.5
-            if difference <= width * max(spread, floor[at[i]]) + slack:
+            if difference <= width * max(spread, floor[i]) + slack:
                 keep[i] = True
                 break
 

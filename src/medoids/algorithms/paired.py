@@ -154,12 +154,12 @@ class PairedArms:
             mean, square = mean + moments.T[at, slot], square + moments.R[at, slot]
         return float(np.sqrt(max(0.0, square / self.t - (mean / self.t) ** 2)))
 
-    def _floor(self) -> Float64s:
+    def _floor(self, at: Rows | slice = slice(None)) -> Float64s:
         """Return a spread that an arm has in any case: that of its own point, which may not have been drawn yet.
 
         An outlier's gain is all in this one reference, and a sample without it shows a spread of 0.
         """
-        floor: Float64s = self._own[self.left] / np.sqrt(self._levels.n)
+        floor: Float64s = self._own[self.left[at]] / np.sqrt(self._levels.n)
         return floor
 
     def _screen(self, lead: float, spread: float, width: float) -> npt.NDArray[np.bool_]:
@@ -218,11 +218,11 @@ class PairedArms:
 
     def _may_beat(self, lead: float, at: Rows, V: Float64s, U: Floats, width: float) -> npt.NDArray[np.bool_]:
         """Tell which arms' faces may be better than a mean, by the spread of their differences from its arm."""
-        moments, t, floor = self.moments, self.t, self._floor()
+        moments, t, floor = self.moments, self.t, self._floor(at)
         if not self.state.swaps:
             difference = moments.S[at] / t - lead
             spread = np.sqrt(np.maximum(V / t - difference**2, 0))
-            kept: npt.NDArray[np.bool_] = difference <= width * np.maximum(spread, floor[at]) + self._slack
+            kept: npt.NDArray[np.bool_] = difference <= width * np.maximum(spread, floor) + self._slack
             return kept
         from medoids.algorithms.kernels import meet_faces
 

@@ -113,8 +113,8 @@ class ShardArms(PairedArms):
         place = int(np.searchsorted(self.left, at))
         return place if place < len(self.left) and self.left[place] == at else -1
 
-    def _floor(self) -> Float64s:
-        floor: Float64s = self._own[self.left] / np.sqrt(self._n)
+    def _floor(self, at: Rows | slice = slice(None)) -> Float64s:
+        floor: Float64s = self._own[self.left[at]] / np.sqrt(self._n)
         return floor
 
     def _mean_of(self, pivot: tuple[int, int]) -> float:

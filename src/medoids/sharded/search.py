@@ -94,8 +94,8 @@ class FewArms(PairedArms):
         """Return the rows of X of the arms that are left."""
         return self.numbers[np.searchsorted(self._everyone, self.left)]
 
-    def _floor(self) -> Float64s:
-        floor: Float64s = self._changes[np.searchsorted(self._everyone, self.left)] / np.sqrt(self._levels.n)
+    def _floor(self, at: Rows | slice = slice(None)) -> Float64s:
+        floor: Float64s = self._changes[np.searchsorted(self._everyone, self.left[at])] / np.sqrt(self._levels.n)
         return floor
 
     def look(self) -> None:
