@@ -17,6 +17,7 @@ import data
 import oracle
 from medoids import KMedoids, k_medoids
 from medoids.distances import dissimilarity
+from medoids.distances.elementwise import Elementwise
 from medoids.inputs import check_data
 
 WHOLE = slice(None)
@@ -175,8 +176,13 @@ def test_sets_by_the_definition() -> None:
 def test_lists_of_words_are_sets_and_flags_are_vectors() -> None:
     assert k_medoids([["a", "b", "b"], ["b", "a"], ["c"]], 2, metric="jaccard").inertia == 0
     flags = np.random.default_rng(0).random((30, 8)) < 0.4
+    flags[:2] = False
     found = dissimilarity(check_data(flags, "jaccard"), "jaccard").block(WHOLE, WHOLE)
     np.testing.assert_allclose(found, cdist(flags, flags, "jaccard"), rtol=1e-12)
+    counts = flags * np.random.default_rng(1).integers(1, 9, flags.shape)  # how many does not matter
+    for compiled in (False, True):
+        compared = Elementwise(counts, "jaccard", p=2.0, dtype=np.float64, compiled=compiled)
+        np.testing.assert_allclose(compared.block(WHOLE, WHOLE), found, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ VECTORS = [
     ("chebyshev", None),
     ("minkowski", {"p": 3}),
     ("canberra", None),
+    ("jaccard", None),
     ("braycurtis", None),
     ("hamming", None),
 ]
@@ -34,7 +35,8 @@ def blobs(n: int, p: int = 6, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize(("metric", "params"), VECTORS)
 @pytest.mark.parametrize("n", [900, 3400])  # in float64, and with float32 to look for candidates
 def test_every_vector_metric(metric: str, params: dict | None, n: int) -> None:
-    X = blobs(n).round(1) if metric == "hamming" else blobs(n)
+    X = blobs(n, 40) > 3 if metric == "jaccard" else blobs(n)
+    X = X.round(1) if metric == "hamming" else X
     assert_same(X, 4, metric=metric, metric_params=params, cuts=[100, 101, n - 300])
 
 

@@ -1,4 +1,4 @@
-"""Distances that are a loop over coordinates: manhattan, chebyshev, minkowski, canberra, braycurtis, hamming."""
+"""Distances that are a loop over coordinates: manhattan, chebyshev, minkowski, canberra and others."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class Elementwise(Dissimilarity):
         from scipy.spatial.distance import cdist
 
         options = {"p": self._p} if self._metric == "minkowski" else {}
-        X, Y = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
+        X, Y = (x != 0 if self._metric == "jaccard" else x.astype(np.float64, copy=False) for x in (X, Y))
         with np.errstate(over="ignore"):
             out: npt.NDArray[np.float64] = cdist(X, Y, _SCIPY.get(self._metric, self._metric), **options)
         if self._metric == "braycurtis":

@@ -50,14 +50,19 @@ def _braycurtis_step(u, v, x, y, p):  # type: ignore[no-untyped-def]
 
 
 @inline
-def _braycurtis_finish(u, v, m, p):  # type: ignore[no-untyped-def]
-    # Two rows of zeros are alike; scipy leaves them undefined.
+def _ratio_finish(u, v, m, p):  # type: ignore[no-untyped-def]
+    # Two rows of zeros are alike; scipy leaves them undefined under braycurtis.
     return u / v if u > 0 else u
 
 
 @inline
 def _hamming_step(u, v, x, y, p):  # type: ignore[no-untyped-def]
     return u + (1 if x != y else 0), v
+
+
+@inline
+def _jaccard_step(u, v, x, y, p):  # type: ignore[no-untyped-def]
+    return u + (1 if (x != 0) != (y != 0) else 0), v + (1 if x != 0 or y != 0 else 0)
 
 
 @inline
@@ -76,8 +81,12 @@ ELEMENTWISE: dict[str, tuple[Step, Step]] = {
     "chebyshev": (_linf_step, _first),  # max |x - y|
     "minkowski": (_lp_step, _lp_finish),  # (sum |x - y|^p)^(1/p)
     "canberra": (_canberra_step, _first),  # sum |x - y| / (|x| + |y|)
-    "braycurtis": (_braycurtis_step, _braycurtis_finish),  # sum |x - y| / sum |x + y|
+    "braycurtis": (_braycurtis_step, _ratio_finish),  # sum |x - y| / sum |x + y|
     "hamming": (_hamming_step, _mean_finish),  # mean [x != y]
+    "jaccard": (
+        _jaccard_step,
+        _ratio_finish,
+    ),  # of the columns that are not 0 in x or in y: the share that is in one only
 }
 
 

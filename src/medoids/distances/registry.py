@@ -168,7 +168,7 @@ _ENTRIES = [
     Metric("manhattan", ("l1", "cityblock"), "sum |x - y|", _sparse("manhattan"), kind="sparse"),
     Metric("jaccard", (), "1 - |a and b| / |a or b|", lambda X, parameters: Sets(X), kind="sets"),
     Metric("jaccard", (), "the same of the columns that are not 0", _sparse("jaccard"), kind="sparse"),
-    Metric("jaccard", (), "the same of the columns that are not 0", _sparse("jaccard"), kind="vectors"),
+    Metric("jaccard", (), "the same of the columns that are not 0", _elementwise("jaccard")),
     *(entry for name in STRING_METRICS for entry in _strings(name)),
     Metric(
         "dtw",

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from medoids.distances.protocol import Dissimilarity, Index, by_lots
 from medoids.engine.threads import Threads
@@ -33,8 +33,7 @@ class Sparse(Dissimilarity):
 
     Parameters
     ----------
-    X : sparse or dense array of shape (n, p)
-        Dense only where zeros are what the metric is about (jaccard).
+    X : sparse array of shape (n, p)
     metric : str
         jaccard looks at which columns are nonzero, not at their values.
     """
@@ -99,7 +98,7 @@ class Sparse(Dissimilarity):
 
 def _prepare(X: Any, metric: str) -> Any:
     """Return float64 rows whose columns are sorted and hold no zeros; of length 1 for cosine, of ones for jaccard."""
-    rows = csr_array(X, copy=issparse(X)).astype(np.float64)  # of its own: what follows works in place
+    rows = csr_array(X, copy=True).astype(np.float64)  # of its own: what follows works in place
     rows.sum_duplicates()  # and sorts
     rows.eliminate_zeros()
     if metric == "jaccard":

@@ -7,6 +7,8 @@ from the partitions, which are futures that Dask computes again.
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from contextlib import suppress
 from dataclasses import replace
 from time import monotonic, sleep
@@ -25,6 +27,8 @@ __all__ = ["OnDask", "Partitions"]
 
 # Seconds between two looks whether a worker that does not answer is still there, and to wait for one to come back.
 _LOOK, _RETURN = 1.0, 20.0
+# Of glibc's mallopt.
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 # A worker may have so much more than its share of the rows, before partitions are moved.
 _UNEVEN = 1.2
 
@@ -90,6 +94,21 @@ def _readable(client: Client, futures: list[Future], name: str) -> None:
             raise RuntimeError(f"partition {number} of {name} could not be read: {error!r}") from error
 
 
+class WorkersShard(Shard):
+    """A shard in a worker's process, which keeps the memory of arrays that come and go.
+
+    Dask's nannies set ``MALLOC_TRIM_THRESHOLD_=65536``: every large array is then given back to the system at once, and
+    the next one is new pages, which are cleared first. On covertype that took a third of a worker's processor time.
+    """
+
+    def __init__(self, *arguments: Any) -> None:
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+        if mallopt is not None:
+            mallopt(_TRIM_THRESHOLD, 1 << 28)
+            mallopt(_MMAP_THRESHOLD, 1 << 25)
+        super().__init__(*arguments)
+
+
 class OnDask(Pool):
     """Shards on a cluster.
 
@@ -115,7 +134,7 @@ class OnDask(Pool):
         task = replace(self._task, n_jobs=self._client.nthreads().get(address, 1))
         weights = None if parts.weights is None else [parts.weights[number] for number in numbers]
         return self._client.submit(
-            Shard,
+            WorkersShard,
             task,
             [parts.futures[number] for number in numbers],
             numbers,
