@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.algorithms.levels import Levels
 from medoids.algorithms.moments import Moments, State
@@ -21,7 +20,6 @@ class LevelZero:
 
     def __init__(self, levels: Levels) -> None:
         self._levels = levels
-        self._everyone: npt.NDArray[np.intp] = np.arange(levels.n)
         self.forget()
 
     def forget(self) -> None:
@@ -36,7 +34,7 @@ class LevelZero:
         references in any case, and a second set of moments would need more than what is stored of them.
         """
         carries = self._levels.keeps_first
-        self._levels.fill(0, self._everyone)
+        self._levels.fill(0, self._levels.everyone)
         span = self._levels[0].span
         numbers = np.arange(span.stop)
         old = self._seen
@@ -57,7 +55,7 @@ class LevelZero:
             changed = numbers
         if len(changed):
             add = moments.adder(self._levels, state, changed, old=None if stale else old)
-            self._levels.scan(0, self._everyone, add, changed)
+            self._levels.scan(0, self._levels.everyone, add, changed)
         if carries:
             self._moments, self._seen = moments, state.first(span.stop)
         return moments

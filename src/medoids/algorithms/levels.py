@@ -119,6 +119,8 @@ class Levels:
         The unit of stored distances: 1 if they are not coarse.
     kind : dtype
         Of sums over them.
+    everyone : ndarray
+        All arms.
     keeps_first : bool
         Whether there is room for the first level of all arms. If not, none of it is stored.
     """
@@ -137,6 +139,7 @@ class Levels:
         self._distance, self._threads, self._tally = distance, threads, tally
         self._budget = memory_limit
         self._bytes = 0
+        self.everyone: Rows = np.arange(self.n)
         distance.prepare(threads)
         self.kind = np.dtype(np.float32 if distance.dtype == np.float32 else np.float64)
         self.step = distance.most() / _STEPS if coarse else 1.0

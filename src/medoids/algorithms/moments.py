@@ -22,11 +22,14 @@ import numpy.typing as npt
 from medoids.algorithms.levels import Levels, Tile, Work
 from medoids.assignment import Assignment
 from medoids.distances import Floats
+from medoids.engine.threads import spans
 
 __all__ = ["Moments", "State"]
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
+# Arms that are moved at a time.
+_LOT = 1 << 16
 
 
 @dataclass
@@ -43,11 +46,13 @@ class State:
 
     @classmethod
     def of(cls, assignment: Assignment, order: Rows, *, swaps: bool) -> State:
+        w = assignment.weights[order[:1]]
+        alike = bool((assignment.weights[order] == w).all()) if len(order) else False
         return cls(
             assignment.d1[order],
             assignment.d2[order],
             assignment.nearest[order],
-            assignment.weights[order],
+            np.broadcast_to(w, len(order)) if alike else assignment.weights[order],
             len(assignment.medoids),
             swaps,
             tuple(assignment.fixed),
@@ -119,9 +124,9 @@ class Moments:
     def take(self, at: Rows) -> Moments:
         """Return the moments of some arms: a copy if these are ``shared``, or else themselves, cut down."""
         part = Moments(0, 0) if self.shared else self
-        part.S, part.Q = self.S[at], self.Q[at]
-        part.T = self.T[at]
-        part.R = self.R[at]
+        for name in ("S", "Q", "T", "R"):
+            values = getattr(self, name)
+            setattr(part, name, values[at] if self.shared else _cut_down(values, at))
         return part
 
     def adder(self, levels: Levels, state: State, references: Rows, *, old: State | None = None) -> Work:
@@ -145,6 +150,13 @@ class Moments:
                 add_additions(*where, d1[run], w[run], w2[run], self.S, self.Q)
 
         return add
+
+
+def _cut_down(values: npt.NDArray[Any], at: Rows) -> npt.NDArray[Any]:
+    """Move some rows, by ascending numbers, to the front, without a copy of all."""
+    for lot in spans(len(at), _LOT):
+        values[lot] = values[at[lot]]
+    return values[: len(at)]
 
 
 def _interleave(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -68,7 +68,7 @@ class PairedArms:
         self._own = state.own_change()
         self._noise = noise
         self.moments = carried
-        self.left = np.arange(levels.n)
+        self.left = levels.everyone
         self._allowed = allowed
         self._l = 0
         self.t = levels[0].span.stop
@@ -195,21 +195,23 @@ class PairedArms:
         if start == 0:
             self._copy(self.left[here])
         lead = self._mean_of(pivot)
-        kept, kept_V, kept_U = [], [], []
-        for lot in spans(len(here), _LOT) or [slice(0)]:
+        faces, kept = self.state.k if self.state.swaps else 0, 0
+        # Filled from the front: what is never written needs no memory.
+        stay = np.empty(len(here), dtype=np.intp)
+        kept_V, kept_U = np.empty(len(here)), np.empty((len(here), faces), self._levels.kind)
+        for lot in spans(len(here), _LOT):
             at = here[lot]
             if start:
                 V, U = self._V[at], self._U[at]
             else:
-                faces = self.state.k if self.state.swaps else 0
                 V, U = np.zeros(len(at)), np.zeros((len(at), faces), self._levels.kind)
             self._add_squares(pivot, range(start, self._l + 1), self.left[at], V, U)
             keep = self._may_beat(lead, at, V, U, width) | (self.left[at] == leader)
-            kept.append(at[keep])
-            kept_V.append(V[keep])
-            kept_U.append(U[keep])
-        self._V, self._U = np.concatenate(kept_V), np.concatenate(kept_U)
-        return np.concatenate(kept)
+            new = slice(kept, kept + int(np.count_nonzero(keep)))
+            stay[new], kept_V[new], kept_U[new] = at[keep], V[keep], U[keep]
+            kept = new.stop
+        self._V, self._U = kept_V[:kept], kept_U[:kept]
+        return stay[:kept]
 
     def _add_squares(self, pivot: tuple[int, int], levels: Iterable[int], arms: Rows, V: Float64s, U: Floats) -> None:
         """Add some levels to V and U of arms against a pivot."""

@@ -27,6 +27,8 @@ TOO_LARGE = (
 )
 # Points of a chunk of exact distances.
 _POINTS = 4096
+# Chunks after which pages of a mapped file are given back.
+_STRETCH = 64
 # Medoids of one: so few are measured directly, to the same digits in any company.
 _FEW = 16
 # Distances from all medoids to all points are kept up to so many bytes, or so large a share of memory_limit.
@@ -109,8 +111,10 @@ class Problem:
         def work(points: slice) -> None:
             out[:, points] = self.distance.exact_block(rows, points)
 
-        self.threads.map(work, spans(self.n, _POINTS), threaded=self.distance.threaded)
-        self.distance.release()
+        chunks = spans(self.n, _POINTS)
+        for stretch in spans(len(chunks), _STRETCH):
+            self.threads.map(work, chunks[stretch], threaded=self.distance.threaded)
+            self.distance.release()
         return out
 
     def part(self, sample: npt.NDArray[np.intp], *, init: str | npt.NDArray[np.intp], max_iter: int) -> Problem:

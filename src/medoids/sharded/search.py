@@ -38,7 +38,7 @@ class Levelled(Levels):
     def __init__(self, n: int, spans: list[slice]) -> None:
         self.n = n
         self.levels = [Level(span, None, np.zeros((0, 0, 0))) for span in spans]
-        self.kind, self.step = np.dtype(np.float64), 1.0
+        self.kind, self.step, self.everyone = np.dtype(np.float64), 1.0, np.zeros(0, dtype=np.intp)
 
 
 class FewArms(PairedArms):
