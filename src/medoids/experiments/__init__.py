@@ -1,0 +1,12 @@
+"""The experiments of the paper, beside its figures and the authors' logs: ``medoids reproduce``.
+
+One file an idea: `run` is the settings of a fit, `settings` which fits each table and figure needs, `cost` what they
+take, `fits` and `peers` make one, `rows` keeps what was found, `runner` makes those that are missing.
+"""
+
+from medoids.experiments.rows import Rows
+from medoids.experiments.run import Run
+from medoids.experiments.runner import carry_out, missing
+from medoids.experiments.settings import NAMES, SCALES, plan
+
+__all__ = ["NAMES", "SCALES", "Rows", "Run", "carry_out", "missing", "plan"]
