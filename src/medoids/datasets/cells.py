@@ -8,9 +8,9 @@ from sklearn.utils import Bunch
 
 from medoids.datasets.stored import DataNotFound, Folder, stored
 
-__all__ = ["load_scrna"]
+__all__ = ["SCRNA_FILES", "load_scrna"]
 
-_FILES = {
+SCRNA_FILES = {
     "worm": ("scrna_worm_neuron_4186x13488_csr_int16.npz", "scrna_worm_neuron_labels_uint8.npy"),
     "bladder": ("scrna_mouse_bladder_2100x20670_csr_int16.npz", "scrna_mouse_bladder_labels_uint8.npy"),
 }
@@ -41,12 +41,12 @@ def load_scrna(tissue: str = "worm", folder: Folder = None) -> Bunch:
         ...
     ValueError: tissue='mouse' is unknown; choose from bladder, worm
     """
-    if tissue not in _FILES:
-        raise ValueError(f"tissue={tissue!r} is unknown; choose from {', '.join(sorted(_FILES))}")
-    counts, labels = (stored(name, folder) for name in _FILES[tissue])
+    if tissue not in SCRNA_FILES:
+        raise ValueError(f"tissue={tissue!r} is unknown; choose from {', '.join(sorted(SCRNA_FILES))}")
+    counts, labels = (stored(name, folder) for name in SCRNA_FILES[tissue])
     if counts is None or labels is None:
         raise DataNotFound(
-            f"{' and '.join(_FILES[tissue])} are not in the folder of data, and there is no download for them: set "
+            f"{' and '.join(SCRNA_FILES[tissue])} are not in the folder of data, and there is no download: set "
             "MEDOIDS_DATA (or --data) to a folder that has them"
         )
     return Bunch(data=scipy.sparse.load_npz(counts), target=np.load(labels))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import lzma
 import tarfile
-from urllib.error import URLError
 
 import numpy as np
 from sklearn.datasets import fetch_openml
@@ -13,8 +12,10 @@ from sklearn.utils import Bunch
 from medoids.datasets.download import fetched, unreachable
 from medoids.datasets.stored import Folder, check_array, stored
 
-__all__ = ["load_cifar10", "load_mnist"]
+__all__ = ["CIFAR10_FILES", "MNIST_FILES", "load_cifar10", "load_mnist"]
 
+MNIST_FILES = ("mnist_70000x784_uint8.npy.xz", "mnist_70000_labels_uint8.npy")
+CIFAR10_FILES = ("cifar10_30000x3072_uint8.npy.xz", "cifar10_30000_labels_index.npz")
 _MNIST = "5b92582eb909c82a9bfefcd44acbe9233be3eb5b419a44cf211022ad2bf4bf96"
 _CIFAR10 = "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"
 _CIFAR10_MD5 = "c32a1d4ab5d03f1284b67883e8d87530"
@@ -40,15 +41,14 @@ def load_mnist(folder: Folder = None) -> Bunch:
     >>> load_mnist().data.shape  # doctest: +SKIP
     (70000, 784)
     """
-    file = stored("mnist_70000x784_uint8.npy.xz", folder)
-    labels = stored("mnist_70000_labels_uint8.npy", folder)
+    file, labels = (stored(name, folder) for name in MNIST_FILES)
     if file is not None and labels is not None:
         with lzma.open(file) as opened:
             X, y = np.load(opened), np.load(labels)
     else:
         try:
             X, y = fetch_openml("mnist_784", version=1, return_X_y=True, as_frame=False, parser="liac-arff")
-        except (URLError, OSError) as error:
+        except OSError as error:
             raise unreachable("MNIST", "openml.org", error) from error
         X, y = X.astype(np.uint8), y.astype(np.uint8)
     check_array(X, _MNIST, "MNIST")
@@ -77,8 +77,7 @@ def load_cifar10(folder: Folder = None) -> Bunch:
     >>> load_cifar10().data.shape[1]  # doctest: +SKIP
     3072
     """
-    file = stored("cifar10_30000x3072_uint8.npy.xz", folder)
-    rest = stored("cifar10_30000_labels_index.npz", folder)
+    file, rest = (stored(name, folder) for name in CIFAR10_FILES)
     if file is not None and rest is not None:
         with lzma.open(file) as opened, np.load(rest) as arrays:
             return Bunch(data=np.load(opened), target=arrays["y"], index=arrays["index"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from urllib.error import URLError
 
 import numpy as np
 from sklearn.datasets import fetch_20newsgroups
@@ -13,10 +12,10 @@ from medoids.datasets.download import cache_folder, unreachable
 from medoids.datasets.stored import DataNotFound, Folder, stored
 from medoids.files import Outputs
 
-__all__ = ["load_newsgroups"]
+__all__ = ["NEWSGROUPS_FILES", "load_newsgroups"]
 
 _MODEL = "sentence-transformers/all-MiniLM-L6-v2"
-_CACHED = "newsgroups_minilm_10000x384_float32.npy"
+NEWSGROUPS_FILES = ("newsgroups_minilm_10000x384_float32.npy", "newsgroups_11314_labels_uint8.npy")
 
 
 def load_newsgroups(folder: Folder = None) -> Bunch:
@@ -41,21 +40,20 @@ def load_newsgroups(folder: Folder = None) -> Bunch:
     >>> load_newsgroups().data.shape  # doctest: +SKIP
     (10000, 384)
     """
-    file = stored(_CACHED, folder)
-    labels = stored("newsgroups_11314_labels_uint8.npy", folder)
+    file, labels = (stored(name, folder) for name in NEWSGROUPS_FILES)
     if file is not None and labels is not None:
         return Bunch(data=np.load(file), target=np.load(labels)[:10_000])
     if find_spec("sentence_transformers") is None:
         raise DataNotFound(
-            f"20 Newsgroups is not in the folder of data ({_CACHED}), and embedding the posts anew needs a package that "
-            "is not installed: set MEDOIDS_DATA (or --data) to a folder that has it, or pip install "
-            "sentence-transformers"
+            f"20 Newsgroups is not in the folder of data ({NEWSGROUPS_FILES[0]}), and embedding the posts anew "
+            "needs a package that is not installed: set MEDOIDS_DATA (or --data) to a folder that has it, or "
+            "pip install sentence-transformers"
         )
     try:
         posts = fetch_20newsgroups(subset="train", remove=("headers", "footers", "quotes"))
-    except (URLError, OSError) as error:
+    except OSError as error:
         raise unreachable("20 Newsgroups", "figshare.com", error) from error
-    kept = cache_folder() / _CACHED
+    kept = cache_folder() / NEWSGROUPS_FILES[0]
     if not kept.exists():
         with Outputs() as outputs, open(outputs.claim(kept), "wb") as draft:
             np.save(draft, _embedded(posts.data[:10_000]))

@@ -7,16 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from medoids.datasets.cells import load_scrna
-from medoids.datasets.images import load_cifar10, load_mnist
-from medoids.datasets.posts import load_newsgroups
+from medoids.datasets.cells import SCRNA_FILES, load_scrna
+from medoids.datasets.images import CIFAR10_FILES, MNIST_FILES, load_cifar10, load_mnist
+from medoids.datasets.posts import NEWSGROUPS_FILES, load_newsgroups
 from medoids.datasets.stored import DataNotFound, Folder, check_array, stored
 
-__all__ = ["METRIC", "distinct_rows", "logged_runs", "paper_sample"]
+__all__ = ["METRIC", "distinct_rows", "find", "logged_runs", "paper_sample"]
 
 # The sets by name, and the distance that the paper takes on each.
 METRIC = {"MNIST": "l2", "CIFAR10": "l1", "NEWSGROUPS": "cosine", "SCRNA-WORM": "l1", "SCRNA-BLADDER": "l1"}
 _CELLS = {"SCRNA-WORM": "worm", "SCRNA-BLADDER": "bladder"}
+_FILES = {
+    "MNIST": MNIST_FILES,
+    "CIFAR10": CIFAR10_FILES,
+    "NEWSGROUPS": NEWSGROUPS_FILES,
+    **{name: SCRNA_FILES[tissue] for name, tissue in _CELLS.items()},
+}
 # Of the 22,536 images and their classes that a draw of 30,000 touches.
 _TOUCHED = "0fd162498bcf9107a11267f0b47de8fbf56f9253bbd5e36fd1f453d9c97bc87c"
 
@@ -63,6 +69,19 @@ SCRNA-BLADDER
     if name == "NEWSGROUPS":
         return load_newsgroups(folder).data[draw.choice(10_000, size=n)]
     return distinct_rows(name, n, 0, folder)
+
+
+def find(name: str, folder: Folder = None) -> None:
+    """Make sure that a set is at hand, downloading it where the folder of data has not all its files.
+
+    Raises
+    ------
+    DataNotFound
+        Where it is not to be had.
+    """
+    _check_name(name)
+    if not all(stored(file, folder) for file in _FILES[name]):
+        paper_sample(name, 1, folder)
 
 
 def distinct_rows(name: str, n: int, seed: int, folder: Folder = None) -> Any:

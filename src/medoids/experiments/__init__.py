@@ -1,12 +1,16 @@
 """The experiments of the paper, beside its figures and the authors' logs: ``medoids reproduce``.
 
-One file an idea: `run` is the settings of a fit, `settings` which fits each table and figure needs, `cost` what they
-take, `fits` and `peers` make one, `rows` keeps what was found, `runner` makes those that are missing.
+One file an idea. `run` is the settings of a fit, `settings` which fits each table and figure needs, `cost` what they
+take; `fits` and `peers` make one, `rows` keeps what was found, `runner` makes those that are missing. From the rows,
+with `paper` (what it prints, what its authors logged), `losses`, `speeds` and `contests` write the tables and `charts`
+draws, in the words of `results`; `page` puts them together. A face: may import everything but ``cli``.
 """
 
+from medoids.experiments.page import write_page
+from medoids.experiments.paper import read_logs
 from medoids.experiments.rows import Rows
 from medoids.experiments.run import Run
 from medoids.experiments.runner import carry_out, missing
 from medoids.experiments.settings import NAMES, SCALES, plan
 
-__all__ = ["NAMES", "SCALES", "Rows", "Run", "carry_out", "missing", "plan"]
+__all__ = ["NAMES", "SCALES", "Rows", "Run", "carry_out", "missing", "plan", "read_logs", "write_page"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from medoids.experiments.run import Run
 
@@ -11,7 +12,7 @@ __all__ = ["expected_seconds"]
 # Microseconds of one distance on one core, with what is done with it.
 _MICROSECONDS = {"MNIST": 0.035, "CIFAR10": 0.27, "NEWSGROUPS": 0.02, "SCRNA-WORM": 0.3, "SCRNA-BLADDER": 1.0}
 # Distances a point at k medoids, with delta = 1/(k n^3).
-_DISTANCES = {
+_DISTANCES: dict[str, Callable[[int], float]] = {
     "BP": lambda k: 1_000 * k**2,
     "BP+VA": lambda k: 3_500 * k,
     "BP+PIC": lambda k: 400 * k**2,
@@ -22,7 +23,7 @@ _DISTANCES = {
 def expected_seconds(run: Run) -> float:
     """Return about how many seconds a run takes on one core.
 
-    >>> expected_seconds(Run("CIFAR10", 30_000, 10, 10, "BP")) > 10 * expected_seconds(Run("MNIST", 10_000, 10, 10, "BP"))
+    >>> expected_seconds(Run("CIFAR10", 30_000, 10, 10, "BP")) > 300
     True
     """
     microseconds = _MICROSECONDS[run.data]

@@ -6,7 +6,7 @@ import datetime
 import os
 import platform
 import warnings
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter, process_time
@@ -118,7 +118,7 @@ def _peer(run: Run, X: Any) -> Row:
     }
 
 
-@lru_cache(maxsize=None)
+@cache
 def _compile(metric: str, algorithm: str, dtype: str, sparse: bool) -> None:
     """Compile the kernels on a few narrow rows, so that no run's time has it."""
     rows = np.random.default_rng(0).random((3_100, 16)).astype(dtype)

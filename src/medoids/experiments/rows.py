@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from medoids.experiments.run import Run
@@ -55,7 +56,9 @@ class Rows:
                 file.truncate(len(whole))
         reader = csv.DictReader(io.StringIO(whole.decode()))
         if whole and tuple(reader.fieldnames or ()) != COLUMNS:
-            raise ValueError(f"{self.path} has other columns than this version writes; move it away, or name another --out")
+            raise ValueError(
+                f"{self.path} has other columns than this version writes; move it away, or name another --out"
+            )
         return list(reader)
 
     def add(self, run: Run, found: Row) -> None:
@@ -82,6 +85,9 @@ class Rows:
 
     def get(self, run: Run) -> Row | None:
         return self._rows.get(run)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows.values())
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -8,14 +8,16 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from medoids.datasets import distinct_rows, paper_sample
+from medoids.datasets import DataNotFound, distinct_rows, paper_sample
+from medoids.datasets.samples import find
 from medoids.datasets.stored import Folder
 from medoids.experiments.cost import expected_seconds
 from medoids.experiments.fits import fitted
+from medoids.experiments.peers import installed
 from medoids.experiments.rows import Rows
 from medoids.experiments.run import Run
 
-__all__ = ["carry_out", "missing"]
+__all__ = ["carry_out", "missing", "possible"]
 
 
 def missing(runs: Sequence[Run], rows: Rows) -> list[Run]:
@@ -23,19 +25,34 @@ def missing(runs: Sequence[Run], rows: Rows) -> list[Run]:
     return [run for run in runs if run not in rows]
 
 
+def possible(runs: Sequence[Run], folder: Folder = None) -> tuple[list[Run], list[str]]:
+    """Return the runs that can be made here, and why the others cannot: their data or package is not to be had."""
+    reasons: dict[str, str] = {}
+    for data in dict.fromkeys(run.data for run in runs):
+        try:
+            find(data, folder)
+        except DataNotFound as error:
+            reasons[data] = str(error)
+    for algorithm in dict.fromkeys(run.algorithm for run in runs):
+        if not installed(algorithm):
+            reasons[algorithm] = f'{algorithm} is not installed: pip install "medoids[bench]"'
+    kept = [run for run in runs if run.data not in reasons and run.algorithm not in reasons]
+    return kept, list(reasons.values())
+
+
 def carry_out(runs: Sequence[Run], rows: Rows, folder: Folder = None) -> None:
     """Make the runs that have no row yet, in order; with a bar on a terminal, and silent in a pipe."""
     todo = missing(runs, rows)
-    sample = lru_cache(maxsize=1)(_sample)  # neighbours mostly share their data
+
+    @lru_cache(maxsize=1)  # neighbours mostly share their data
+    def sample(data: str, kind: str, n: int, seed: int) -> Any:
+        return paper_sample(data, n, folder) if kind == "authors" else distinct_rows(data, n, seed, folder)
+
     with _bar(todo) as tell:
         for run in todo:
             tell(run)
             seed = run.seed if run.sample == "distinct" else 0
-            rows.add(run, fitted(run, sample(run.data, run.sample, run.n, seed, folder)))
-
-
-def _sample(data: str, kind: str, n: int, seed: int, folder: Folder) -> Any:
-    return paper_sample(data, n, folder) if kind == "authors" else distinct_rows(data, n, seed, folder)
+            rows.add(run, fitted(run, sample(run.data, run.sample, run.n, seed)))
 
 
 @contextmanager

@@ -36,6 +36,7 @@ class Scale:
     subsets: int  # of agreement
     subset_sizes: tuple[int, ...]
     peers: dict[str, int]
+    judged: tuple[tuple[str, int, int], ...] = ()  # further (data, n, k) whose logs are to be judged by exact PAM
 
 
 _THREE = ("MNIST", "CIFAR10", "NEWSGROUPS")
@@ -58,6 +59,7 @@ SCALES = {
         subsets=100,
         subset_sizes=(1_000, 1_500, 2_000),
         peers={"MNIST": 10_000, "NEWSGROUPS": 10_000, "CIFAR10": 3_000},
+        judged=(("MNIST", 10_000, 15), ("CIFAR10", 10_000, 15), ("CIFAR10", 20_000, 15)),
     ),
     "quick": Scale(
         sizes=dict.fromkeys((*_THREE, "SCRNA-WORM", "SCRNA-BLADDER"), (500, 1_000, 1_500)),
@@ -77,6 +79,9 @@ def _table_loss(scale: Scale) -> Iterable[Run]:
     for data, sizes in scale.sizes.items():
         for n, algorithm in product(sizes, ("BP++", "FastPAM1", "PairedPAM", "BP")):
             yield Run(data, n, USUAL_K[data], T, algorithm)
+    for data, n, k in scale.judged:
+        yield Run(data, n, k, T, "FastPAM1")
+        yield Run(data, n, k, T, "BP++")
 
 
 def _table_speedup(scale: Scale) -> Iterable[Run]:
