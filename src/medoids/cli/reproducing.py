@@ -51,15 +51,20 @@ def reproduce(
 
     [dim]medoids reproduce table-loss fig-k --out results[/dim]
     """
-    from medoids.datasets import data_folder
-    from medoids.experiments import NAMES, SCALES, Rows, carry_out, missing, plan, read_logs, write_page
     from medoids.experiments.cost import expected_seconds
-    from medoids.experiments.runner import possible
+    from medoids.experiments.settings import NAMES, SCALES, plan
 
     check_choice("--scale", scale, tuple(SCALES))
     for name in names or []:
         if name not in NAMES:
             raise WrongUsage(f"{name} is not an experiment; choose from {', '.join(NAMES)}")
+    # After the checks: these load scikit-learn, which takes seconds.
+    from medoids.datasets import data_folder
+    from medoids.experiments.page import write_page
+    from medoids.experiments.paper import read_logs
+    from medoids.experiments.rows import Rows
+    from medoids.experiments.runner import carry_out, missing, possible
+
     data_folder(data)  # an error now, not after an hour
     folder = Path(out or f"reproduced-{scale}")
     try:
@@ -84,7 +89,7 @@ def reproduce(
             raise typer.Exit(130) from None
     if not len(rows):
         raise Failure(f"{rows.path} has no rows yet; leave out --no-run")
-    for name, verdict in write_page(rows, scale, read_logs(data), folder).items():
+    for name, verdict in write_page(rows, SCALES[scale], read_logs(data), folder).items():
         sys.stdout.write(f"{name:<15} {verdict}\n")
     sys.stdout.write(f"{'page':<15} {folder / 'README.md'}\n")
 

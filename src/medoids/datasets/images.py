@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import lzma
 import tarfile
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import fetch_openml
@@ -19,6 +21,15 @@ CIFAR10_FILES = ("cifar10_30000x3072_uint8.npy.xz", "cifar10_30000_labels_index.
 _MNIST = "5b92582eb909c82a9bfefcd44acbe9233be3eb5b419a44cf211022ad2bf4bf96"
 _CIFAR10 = "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"
 _CIFAR10_MD5 = "c32a1d4ab5d03f1284b67883e8d87530"
+
+
+@lru_cache(maxsize=2)
+def _unpacked(file: Path) -> np.ndarray:
+    """Return a packed array, and remember it: unpacking takes seconds, and a program draws many samples."""
+    with lzma.open(file) as opened:
+        values: np.ndarray = np.load(opened)
+    values.flags.writeable = False
+    return values
 
 
 def load_mnist(folder: Folder = None) -> Bunch:
@@ -43,8 +54,7 @@ def load_mnist(folder: Folder = None) -> Bunch:
     """
     file, labels = (stored(name, folder) for name in MNIST_FILES)
     if file is not None and labels is not None:
-        with lzma.open(file) as opened:
-            X, y = np.load(opened), np.load(labels)
+        X, y = _unpacked(file), np.load(labels)
     else:
         try:
             X, y = fetch_openml("mnist_784", version=1, return_X_y=True, as_frame=False, parser="liac-arff")
@@ -79,8 +89,8 @@ def load_cifar10(folder: Folder = None) -> Bunch:
     """
     file, rest = (stored(name, folder) for name in CIFAR10_FILES)
     if file is not None and rest is not None:
-        with lzma.open(file) as opened, np.load(rest) as arrays:
-            return Bunch(data=np.load(opened), target=arrays["y"], index=arrays["index"])
+        with np.load(rest) as arrays:
+            return Bunch(data=_unpacked(file), target=arrays["y"], index=arrays["index"])
     archive = fetched(_CIFAR10, "cifar-10-binary.tar.gz", _CIFAR10_MD5)
     batches = []
     with tarfile.open(archive) as opened:

@@ -5,12 +5,3 @@ take; `fits` and `peers` make one, `rows` keeps what was found, `runner` makes t
 with `paper` (what it prints, what its authors logged), `losses`, `speeds` and `contests` write the tables and `charts`
 draws, in the words of `results`; `page` puts them together. A face: may import everything but ``cli``.
 """
-
-from medoids.experiments.page import write_page
-from medoids.experiments.paper import read_logs
-from medoids.experiments.rows import Rows
-from medoids.experiments.run import Run
-from medoids.experiments.runner import carry_out, missing
-from medoids.experiments.settings import NAMES, SCALES, plan
-
-__all__ = ["NAMES", "SCALES", "Rows", "Run", "carry_out", "missing", "plan", "read_logs", "write_page"]

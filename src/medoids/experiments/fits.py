@@ -46,7 +46,7 @@ def fitted(run: Run, X: Any) -> Row:
     """Fit once, on one core; return what a row holds beside the settings."""
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # T swaps are meant
-        _compile(METRIC[run.data], run.algorithm, str(X.dtype), scipy.sparse.issparse(X))
+        _compile(METRIC[run.data], run.algorithm, str(X.dtype), scipy.sparse.issparse(X), _like(run.n))
         found = _peer(run, X) if run.algorithm in PEERS else _ours(run, X)
     return {**found, "finished": datetime.datetime.now().isoformat(timespec="seconds"), **_where()}
 
@@ -119,16 +119,21 @@ def _peer(run: Run, X: Any) -> Row:
 
 
 @cache
-def _compile(metric: str, algorithm: str, dtype: str, sparse: bool) -> None:
+def _compile(metric: str, algorithm: str, dtype: str, sparse: bool, sizes: tuple[int, ...]) -> None:
     """Compile the kernels on a few narrow rows, so that no run's time has it."""
-    rows = np.random.default_rng(0).random((3_100, 16)).astype(dtype)
+    rows = np.random.default_rng(0).random((max(sizes), 16)).astype(dtype)
     X = scipy.sparse.csr_matrix(rows) if sparse else rows
     data = next(data for data in METRIC if METRIC[data] == metric)
     if algorithm in PEERS:
         PEERS[algorithm].fit(X[:200], 2, metric, 0)
     else:
-        for n, k in ((3_100, 4), (1_000, 5)):  # few points take other paths than many
-            _ours(Run(data, n, k, 5, algorithm, delta=0.05), X[:n])
+        for n in sizes:
+            _ours(Run(data, n, 4, 5, algorithm, delta=0.05), X[:n])
+
+
+def _like(n: int) -> tuple[int, ...]:
+    """Sizes whose fits take the paths that n points take: few points need no kernels."""
+    return (200,) if n <= 500 else (1_000,) if n <= 3_000 else (1_000, 3_100)
 
 
 @lru_cache(maxsize=1)

@@ -85,6 +85,8 @@ def _judged(rows: Rows, logs: Logs) -> str:
     """The logs that cannot all be right, with exact PAM as the judge."""
     if not logs:
         return "The authors' logs are not at hand (paper_logged_runs.csv of the folder of data)."
+    if not any(Run(log.data, log.n, log.k, T, "FastPAM1") in rows for log in logs.values()):
+        return "The authors' logs are of larger samples than these: see the paper scale."
     lines = []
     for runs in disagreements(logs):
         data, n, k = runs[0].data, runs[0].n, runs[0].k

@@ -12,7 +12,7 @@ from medoids.experiments.paper import Logs
 from medoids.experiments.results import Section, listed
 from medoids.experiments.rows import Rows
 from medoids.experiments.run import Run
-from medoids.experiments.settings import SCALES, Scale, runs_of
+from medoids.experiments.settings import Scale, runs_of
 from medoids.experiments.speeds import fig_complexity, fig_k, fig_n, table_speedup
 from medoids.files import Outputs
 
@@ -31,7 +31,7 @@ _SECTIONS: dict[str, tuple[str, Callable[[Rows, Scale, Logs], Section]]] = {
 }
 
 
-def write_page(rows: Rows, scale: str, logs: Logs, folder: Path) -> dict[str, str]:
+def write_page(rows: Rows, scale: Scale, logs: Logs, folder: Path) -> dict[str, str]:
     """Write ``README.md`` and its figures, from the rows and the logs alone; return whether each claim held."""
     text, pictures, verdicts = _page(rows, scale, logs)
     with Outputs() as outputs:
@@ -42,8 +42,7 @@ def write_page(rows: Rows, scale: str, logs: Logs, folder: Path) -> dict[str, st
     return verdicts
 
 
-def _page(rows: Rows, name: str, logs: Logs) -> tuple[str, dict[str, str], dict[str, str]]:
-    scale = SCALES[name]
+def _page(rows: Rows, scale: Scale, logs: Logs) -> tuple[str, dict[str, str], dict[str, str]]:
     parts, summary = [], []
     pictures: dict[str, str] = {}
     verdicts: dict[str, str] = {}
@@ -52,7 +51,7 @@ def _page(rows: Rows, name: str, logs: Logs) -> tuple[str, dict[str, str], dict[
         made = [run for run in wanted if run in rows]
         if not made:
             summary.append(
-                f"| {each} | 0 of {len(wanted)} | Not run; `medoids reproduce {each} --scale {name}` does. |"
+                f"| {each} | 0 of {len(wanted)} | Not run; `medoids reproduce {each} --scale {scale.name}` does. |"
             )
             continue
         section = render(rows, scale, logs)
@@ -61,7 +60,7 @@ def _page(rows: Rows, name: str, logs: Logs) -> tuple[str, dict[str, str], dict[
         parts.append(f"## {each}\n\n**{title}.** {section.verdict}\n\n{section.text}{_lacking(wanted, rows)}")
         pictures |= section.pictures
     table = "\n".join(["| | runs | does the claim hold here? |", "|---|---|---|", *summary])
-    return "\n\n".join([_head(rows, name), table, *parts]) + "\n", pictures, verdicts
+    return "\n\n".join([_head(rows, scale.name), table, *parts]) + "\n", pictures, verdicts
 
 
 def _lacking(wanted: list[Run], rows: Rows) -> str:
