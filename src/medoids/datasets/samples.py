@@ -6,6 +6,7 @@ import csv
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from medoids.datasets.cells import SCRNA_FILES, load_scrna
 from medoids.datasets.images import CIFAR10_FILES, MNIST_FILES, load_cifar10, load_mnist
@@ -84,14 +85,14 @@ def find(name: str, folder: Folder = None) -> None:
         paper_sample(name, 1, folder)
 
 
-def distinct_rows(name: str, n: int, seed: int, folder: Folder = None) -> Any:
+def distinct_rows(name: str, n: int, seed: int | np.random.RandomState, folder: Folder = None) -> Any:
     """Return n distinct rows of a set, drawn at random.
 
     Parameters
     ----------
     name, n, folder
         As in `paper_sample`.
-    seed : int
+    seed : int or RandomState
     """
     _check_name(name)
     if name == "CIFAR10":
@@ -102,7 +103,7 @@ def distinct_rows(name: str, n: int, seed: int, folder: Folder = None) -> Any:
         X = {"MNIST": load_mnist, "NEWSGROUPS": load_newsgroups}[name](folder).data
     if n > X.shape[0]:
         raise ValueError(f"n={n} is more than the {X.shape[0]:,} rows of {name}")
-    rows = X[np.random.RandomState(seed).choice(X.shape[0], n, replace=False)]
+    rows = X[check_random_state(seed).choice(X.shape[0], n, replace=False)]
     return rows / 255.0 if X.dtype == np.uint8 else rows
 
 
