@@ -6,6 +6,7 @@ Three floors, imports point down only::
     algorithms   algorithms/ (one file an algorithm)  bandit/ (best-arm search)  assignment.py  initialization.py
                  selection.py  silhouettes.py  certificate.py      which k; how good
     ground       distances/    engine/                                what a distance is; where blocks run
+    experiments  experiments/  (the paper's tables and figures)       datasets/  (its data)
     beside       validation.py inputs.py (every check and message)  clustering.py (the result)
                  progress.py (what a fit says)  files.py (outputs that are whole or not there)
 
