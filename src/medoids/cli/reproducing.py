@@ -83,7 +83,7 @@ def reproduce(
                 quiet,
             )
         try:
-            carry_out(runs, rows, data)
+            carry_out(runs, rows, data, SCALES[scale].fits)
         except KeyboardInterrupt:
             sys.stderr.write(f"medoids: interrupted; {len(rows)} rows are kept, and the same command goes on\n")
             raise typer.Exit(130) from None

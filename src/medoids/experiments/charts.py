@@ -23,6 +23,7 @@ class Line:
     style: int
     points: Sequence[tuple[float, float]]
     dashed: bool = False
+    size: float = 1.0  # of the marks: larger ones stay visible under smaller
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,8 @@ def _dash(line: Line) -> str:
 
 def _mark(line: Line, x: float, y: float, words: str) -> str:
     shape = SHAPES[line.style % len(SHAPES)]
-    small = " scale(0.7)" if line.dashed else ""
     return (
-        f'<path class="c{line.style}" d="{shape}" transform="translate({x:.1f} {y:.1f}){small}">'
+        f'<path class="c{line.style}" d="{shape}" transform="translate({x:.1f} {y:.1f}) scale({line.size:g})">'
         f"<title>{escaped(words)}</title></path>"
     )
 

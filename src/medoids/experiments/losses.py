@@ -174,13 +174,13 @@ def fig_swaps(rows: Rows, scale: Scale, logs: Logs) -> Section:
         ):
             unlike.append(DATA[data])
         curves = []
-        for style, (name, run) in enumerate(runs.items()):
-            if run:
+        for name, style, size in (("FastPAM1", 5, 1.8), ("BP", 0, 1.3), ("BP++", 3, 0.8)):
+            if run := runs[name]:
                 held = run.losses + [run.losses[-1]] * (T + 1 - len(run.losses))
-                curves.append(Line(name, {0: 0, 1: 3, 2: 5}[style], list(enumerate(held)), dashed=name != "BP++"))
+                curves.append(Line(name, style, list(enumerate(held)), size=size))
         logged = logs.get((data, n, k, T, "BP++", USUAL_CONFIDENCE))
         if logged:
-            curves.append(Line("BP++, logged", 7, list(enumerate(logged.losses))[: T + 1], dashed=True))
+            curves.append(Line("BP++, logged", 7, list(enumerate(logged.losses))[: T + 1], dashed=True, size=0.5))
         panels.append(Panel(f"{DATA[data]}, n = {n:,}, k = {k}", curves))
         first = losses[min(k, len(losses) - 1)]
         gain = (losses[0] - first) / (losses[0] - losses[-1]) if losses[0] > losses[-1] else 1.0

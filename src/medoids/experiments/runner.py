@@ -40,7 +40,7 @@ def possible(runs: Sequence[Run], folder: Folder = None) -> tuple[list[Run], lis
     return kept, list(reasons.values())
 
 
-def carry_out(runs: Sequence[Run], rows: Rows, folder: Folder = None) -> None:
+def carry_out(runs: Sequence[Run], rows: Rows, folder: Folder = None, fits: int = 1) -> None:
     """Make the runs that have no row yet, in order; with a bar on a terminal, and silent in a pipe."""
     todo = missing(runs, rows)
 
@@ -52,7 +52,7 @@ def carry_out(runs: Sequence[Run], rows: Rows, folder: Folder = None) -> None:
         for run in todo:
             tell(run)
             seed = run.seed if run.sample == "distinct" else 0
-            rows.add(run, fitted(run, sample(run.data, run.sample, run.n, seed)))
+            rows.add(run, fitted(run, sample(run.data, run.sample, run.n, seed), fits))
 
 
 @contextmanager

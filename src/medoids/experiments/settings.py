@@ -38,6 +38,7 @@ class Scale:
     subsets: int  # of agreement
     subset_sizes: tuple[int, ...]
     peers: dict[str, int]
+    fits: int = 1  # of a short run, for its time
     judged: tuple[tuple[str, int, int], ...] = ()  # further (data, n, k) whose logs are to be judged by exact PAM
 
 
@@ -62,6 +63,7 @@ SCALES = {
         subsets=100,
         subset_sizes=(1_000, 1_500, 2_000),
         peers={"MNIST": 10_000, "NEWSGROUPS": 10_000, "CIFAR10": 3_000},
+        fits=3,
         judged=(("MNIST", 10_000, 15), ("CIFAR10", 10_000, 15), ("CIFAR10", 20_000, 15)),
     ),
     "quick": Scale(

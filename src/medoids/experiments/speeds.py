@@ -174,7 +174,7 @@ def fig_complexity(rows: Rows, scale: Scale, logs: Logs) -> Section:
     for data, lines in curves.items():
         panel = _drawn(f"{DATA[data]}, k = {USUAL_K[data]}", lines, _distances_a_step)
         logged = [
-            Line(f"{name}, logged", 7, _logged(logs, data, name, lambda log: log.build + log.swap), dashed=True)
+            Line(f"{name}, logged", 7, _logged(logs, data, name, lambda log: log.build + log.swap), True, 0.7)
             for name in ("BP++",)
         ]
         panels.append(Panel(panel.title, [*panel.lines, *logged]))
