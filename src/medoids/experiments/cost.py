@@ -10,7 +10,7 @@ from medoids.experiments.run import Run
 __all__ = ["expected_seconds"]
 
 # Microseconds of one distance on one core, with what is done with it.
-_MICROSECONDS = {"MNIST": 0.035, "CIFAR10": 0.27, "NEWSGROUPS": 0.02, "SCRNA-WORM": 0.3, "SCRNA-BLADDER": 1.0}
+_MICROSECONDS = {"MNIST": 0.037, "CIFAR10": 0.18, "NEWSGROUPS": 0.022, "SCRNA-WORM": 0.15, "SCRNA-BLADDER": 0.9}
 # Distances a point at k medoids, with delta = 1/(k n^3).
 _DISTANCES: dict[str, Callable[[int], float]] = {
     "BP": lambda k: 1_000 * k**2,
@@ -37,5 +37,5 @@ def expected_seconds(run: Run) -> float:
     elif run.algorithm == "banditpam":
         distances, microseconds = 20_000 * run.k, microseconds + 0.3
     else:
-        distances = 6_000
+        distances = 4_000
     return 0.2 + microseconds * 1e-6 * distances * run.n

@@ -41,7 +41,7 @@ _OURS = {
 # A float32 matrix of 30,000 points, and room beside it.
 _MEMORY = "6GiB"
 # CPU seconds after which a run is not made again.
-_SHORT = 12.0
+_SHORT = 6.0
 
 
 def fitted(run: Run, X: Any, fits: int = 1) -> Row:
