@@ -14,6 +14,7 @@ _SAME = 1e-9
 
 
 def agreement(rows: Rows, scale: Scale, logs: Logs) -> Section:
+    """In how many subsets PairedPAM and BP++ have the medoids of exact PAM."""
     subsets = dict.fromkeys((run.data, run.n, run.k, run.T, run.seed) for run in runs_of("agreement", scale))
     hits: dict[str, dict[str, list[bool]]] = {}
     for data, n, k, T, seed in subsets:
@@ -47,6 +48,7 @@ def _same(pam: Result, ours: Result) -> bool:
 
 
 def peers(rows: Rows, scale: Scale, logs: Logs) -> Section:
+    """Time and loss of other packages, a table a set."""
     tables, gains = [], []
     for data, n in scale.peers.items():
         runs = [run for run in runs_of("peers", scale) if (run.data, run.n) == (data, n)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from medoids.experiments.contests import agreement, peers
@@ -64,13 +63,17 @@ def _page(rows: Rows, scale: Scale, logs: Logs) -> tuple[str, dict[str, str], di
 
 
 def _lacking(wanted: list[Run], rows: Rows) -> str:
-    """Name the runs that have no row, sizes of the same kind together."""
+    """Name the runs that have no row, those of one algorithm on one set together."""
+    lacking = [run for run in wanted if run not in rows]
+    first = [run for run in lacking if run.sample == "distinct" or not run.seed]
     kinds: dict[str, list[str]] = {}
-    for run in wanted:
-        if run not in rows:
-            kinds.setdefault(str(replace(run, n=0)).replace(" 0,", ",", 1), []).append(f"{run.n:,}")
-    named = [f"{kind}, n = {', '.join(sizes)}" for kind, sizes in kinds.items()]
-    return f"\n\nNot run: {'; '.join(named)}." if named else ""
+    for run in first:
+        delta = "" if run.delta is None else f", delta {run.delta:g}"
+        kinds.setdefault(f"{run.algorithm} on {run.data}", []).append(f"n = {run.n:,}, k = {run.k}{delta}")
+    named = [f"{kind} ({'; '.join(each)})" for kind, each in kinds.items()]
+    if len(lacking) > len(first):
+        named.append(f"{len(lacking) - len(first)} runs with further seeds")
+    return f"\n\nNot run: {listed(named)}." if named else ""
 
 
 def _head(rows: Rows, scale: str) -> str:

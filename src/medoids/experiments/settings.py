@@ -68,12 +68,22 @@ SCALES = {
     ),
     "quick": Scale(
         name="quick",
-        sizes=dict.fromkeys(("MNIST", "NEWSGROUPS", "SCRNA-WORM"), (500, 1_000, 1_500))
-        | {"CIFAR10": (300, 400, 500), "SCRNA-BLADDER": (300, 500)},
+        sizes={
+            "MNIST": (500, 1_000, 1_500),
+            "CIFAR10": (300, 400, 500),
+            "NEWSGROUPS": (500, 1_000, 1_500),
+            "SCRNA-WORM": (500, 1_000, 1_500),
+            "SCRNA-BLADDER": (300, 500),
+        },
         large={"MNIST": (3_000,), "NEWSGROUPS": (3_000,)},
-        ablated=dict.fromkeys(("MNIST", "NEWSGROUPS", "SCRNA-WORM"), (500, 1_500))
-        | {"CIFAR10": (300, 500), "SCRNA-BLADDER": (300, 500)},
-        fixed=dict.fromkeys(("MNIST", "NEWSGROUPS", "SCRNA-WORM"), 1_000) | {"CIFAR10": 300},
+        ablated={
+            "MNIST": (500, 1_500),
+            "CIFAR10": (300, 500),
+            "NEWSGROUPS": (500, 1_500),
+            "SCRNA-WORM": (500, 1_500),
+            "SCRNA-BLADDER": (300, 500),
+        },
+        fixed={"MNIST": 1_000, "CIFAR10": 300, "NEWSGROUPS": 1_000, "SCRNA-WORM": 1_000},
         ks=(5, 10, 15),
         seeds=(0,),
         subsets=10,

@@ -25,6 +25,7 @@ Measure = Callable[[Result], float]
 
 
 def table_speedup(rows: Rows, scale: Scale, logs: Logs) -> Section:
+    """How many times BP takes what BP++ takes, in both phases and in each, and why it is not what the paper prints."""
     lines, time, count, missed = [], {}, {}, 0
     for data, n in scale.fixed.items():
         for at, k in enumerate(scale.ks):
@@ -73,10 +74,10 @@ def _speedup_verdict(what: str, found: dict[tuple[str, int, str], float], scale:
     sets = [d for d in scale.fixed if (d, low, "both") in found and (d, high, "both") in found]
     falling = [DATA[d] for d in sets if found[d, high, "both"] <= found[d, low, "both"]]
     parts = [
-        f"above 1 in all {len(found)} cells" if not below else f"not above 1 in {listed(below)}",
+        f"above 1 in all {len(found)} cells" if not below else f"not above 1 in {listed(below, most=6)}",
         "larger for SWAP than for BUILD everywhere"
         if not reverse
-        else f"not larger for SWAP than BUILD on {listed(reverse)}",
+        else f"not larger for SWAP than BUILD on {listed(reverse, most=6)}",
         f"larger at k = {high} than at k = {low} on all {len(sets)} sets"
         if not falling
         else f"not larger at k = {high} than at k = {low} on {listed(falling)}",
@@ -146,6 +147,7 @@ def _distances_a_step(found: Result) -> float:
 
 
 def fig_k(rows: Rows, scale: Scale, logs: Logs) -> Section:
+    """Time over k, a panel a set."""
     panels, out = [], []
     for data, n in scale.fixed.items():
         curves = {
@@ -160,6 +162,7 @@ def fig_k(rows: Rows, scale: Scale, logs: Logs) -> Section:
 
 
 def fig_n(rows: Rows, scale: Scale, logs: Logs) -> Section:
+    """Time over n, a panel a set."""
     curves = _over_n(rows, scale)
     panels = [_drawn(f"{DATA[data]}, k = {USUAL_K[data]}", lines, _seconds_a_step) for data, lines in curves.items()]
     text, verdict = _ordered([(DATA[d], c) for d, c in curves.items()], "n", _seconds_a_step, "CPU seconds a step")
@@ -169,6 +172,7 @@ def fig_n(rows: Rows, scale: Scale, logs: Logs) -> Section:
 
 
 def fig_complexity(rows: Rows, scale: Scale, logs: Logs) -> Section:
+    """Distances over n, a panel a set, and their slopes."""
     curves = _over_n(rows, scale)
     panels = []
     for data, lines in curves.items():
@@ -249,7 +253,7 @@ def _ordered(
         f"{compared} comparisons of {unit}."
     )
     if broken:
-        verdict += f" Not: {'; '.join(broken)}."
+        verdict += f" Not: {listed(broken, most=4)}."
     return table([unit, *OURS], lines), verdict if compared else "Not run."
 
 
