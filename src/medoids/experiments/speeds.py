@@ -275,6 +275,8 @@ def _slopes(rows: Rows, scale: Scale, logs: Logs) -> tuple[str, str]:
                 for n in everywhere
                 if (r := result(rows, Run(data, n, k, T, name, seed=seed)))
             ]
+            if not found:
+                continue
             total = _slope([(n, r.distances()) for n, r in found])
             step = _slope([(n, _distances_a_step(r)) for n, r in found])
             logged = [(n, d) for n, d in _logged(logs, data, name, lambda log: log.build + log.swap) if n in everywhere]
