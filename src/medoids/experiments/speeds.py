@@ -78,10 +78,10 @@ def _speedup_verdict(what: str, found: dict[tuple[str, int, str], float], scale:
         "larger for SWAP than for BUILD everywhere"
         if not reverse
         else f"not larger for SWAP than BUILD on {listed(reverse, most=6)}",
-        f"larger at k = {high} than at k = {low} on all {len(sets)} sets"
-        if not falling
-        else f"not larger at k = {high} than at k = {low} on {listed(falling)}",
     ]
+    if sets:
+        rising = f"larger at k = {high} than at k = {low} on"
+        parts.append(f"not {rising} {listed(falling)}" if falling else f"{rising} all {len(sets)} sets")
     return f"In {what} {'held' if not (below or reverse or falling) else 'held in part'}: {'; '.join(parts)}."
 
 
