@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from medoids.experiments.paper import Logs
-from medoids.experiments.results import DATA, Result, Section, result, table
+from medoids.experiments.results import DATA, SAME, Result, Section, excess, result, table
 from medoids.experiments.rows import Rows
 from medoids.experiments.run import Run
 from medoids.experiments.settings import PEERS, Scale, runs_of
 
 __all__ = ["agreement", "peers"]
-
-_SAME = 1e-9
 
 
 def agreement(rows: Rows, scale: Scale, logs: Logs) -> Section:
@@ -44,7 +42,7 @@ def agreement(rows: Rows, scale: Scale, logs: Logs) -> Section:
 
 
 def _same(pam: Result, ours: Result) -> bool:
-    return pam.medoids == ours.medoids or abs(ours.loss / pam.loss - 1) <= _SAME
+    return pam.medoids == ours.medoids or abs(ours.loss / pam.loss - 1) <= SAME
 
 
 def peers(rows: Rows, scale: Scale, logs: Logs) -> Section:
@@ -64,12 +62,12 @@ def peers(rows: Rows, scale: Scale, logs: Logs) -> Section:
                     _called(name) + (f" ({each.row['peer']})" if each.row["peer"] else ""),
                     f"{each.cpu():.2f}",
                     f"{each.cpu() / paired.cpu():.2f}" if paired else "-",
-                    f"{each.loss / pam.loss - 1:+.1e}" if pam else "-",
+                    excess(each.loss, pam) if pam else "-",
                     f"{each.distances() / n:,.0f}" if each.distances() else "-",
                 ]
             )
             if name == "banditpam" and paired:
-                gains.append(f"{each.cpu() / paired.cpu():,.0f} times on {DATA[data]}")
+                gains.append(f"{each.cpu() / paired.cpu():,.1f} times on {DATA[data]}")
         heads = [f"{DATA[data]} {n:,}, k = 10", "CPU seconds", "/ PairedPAM", "loss / PAM's - 1", "distances a point"]
         tables.append(table(heads, lines))
     note = (

@@ -6,15 +6,13 @@ from itertools import pairwise
 
 from medoids.experiments.charts import Line, Panel, chart
 from medoids.experiments.paper import USUAL_CONFIDENCE, Logs, disagreements, rises
-from medoids.experiments.results import DATA, Result, Section, listed, relative, result, table
+from medoids.experiments.results import DATA, SAME, Section, excess, listed, relative, result, table
 from medoids.experiments.rows import Rows
 from medoids.experiments.run import Run
 from medoids.experiments.settings import DELTAS, USUAL_K, Scale, T
 
 __all__ = ["fig_swaps", "table_delta", "table_loss"]
 
-# Two losses of float64 that were summed in different orders.
-_SAME = 1e-9
 # Of SWAP's gain: what is left after it is "very little change".
 _MOST = 0.9
 # What the logs can tell: their losses are float32.
@@ -50,7 +48,7 @@ def table_loss(rows: Rows, scale: Scale, logs: Logs) -> Section:
                     f"{plus.loss:.6f}",
                     f"{log.loss:.6f}" if log else "-",
                     f"{plus.loss / log.loss - 1:+.1e}" if log else "-",
-                    *(_excess(plus.loss, other) for other in (pam, paired)),
+                    *(excess(plus.loss, other) for other in (pam, paired)),
                 ]
             )
         ratios.setdefault(sizes, []).append(line)
@@ -75,13 +73,6 @@ def table_loss(rows: Rows, scale: Scale, logs: Logs) -> Section:
         _judged(rows, logs),
     ]
     return Section("\n\n".join(text), verdict, {})
-
-
-def _excess(loss: float, other: Result | None) -> str:
-    if other is None:
-        return "not run"
-    off = loss / other.loss - 1
-    return "0" if abs(off) <= _SAME else f"{off:+.1e}"
 
 
 def _judged(rows: Rows, logs: Logs) -> str:
@@ -142,7 +133,7 @@ def table_delta(rows: Rows, scale: Scale, logs: Logs) -> Section:
                 continue
             cells.append(relative(plus.loss / bp.loss))
             where = f"{DATA[data]} at {'1/(k n^3)' if delta is None else f'{delta:g}'}"
-            if pam and abs(plus.loss / pam.loss - 1) > _SAME:
+            if pam and abs(plus.loss / pam.loss - 1) > SAME:
                 cells[-1] += f"; of PAM's {plus.loss / pam.loss - 1:+.1e}"
                 apart.append(where)
             if f"{plus.loss / bp.loss:.2f}" != "1.00":
@@ -179,7 +170,7 @@ def fig_swaps(rows: Rows, scale: Scale, logs: Logs) -> Section:
         losses = runs["BP++"].losses
         bp = runs["BP"]
         if bp and (
-            len(bp.losses) != len(losses) or any(abs(a / b - 1) > _SAME for a, b in zip(bp.losses, losses, strict=True))
+            len(bp.losses) != len(losses) or any(abs(a / b - 1) > SAME for a, b in zip(bp.losses, losses, strict=True))
         ):
             unlike.append(DATA[data])
         curves = []

@@ -9,8 +9,10 @@ from statistics import mean, stdev
 from medoids.experiments.rows import Row, Rows
 from medoids.experiments.run import Run
 
-__all__ = ["DATA", "Result", "Section", "listed", "relative", "result", "spread", "table"]
+__all__ = ["DATA", "SAME", "Result", "Section", "excess", "listed", "relative", "result", "spread", "table"]
 
+# Two losses of float64 that were summed in different orders.
+SAME = 1e-9
 # How the sets are called on the page.
 DATA = {
     "MNIST": "MNIST (L2)",
@@ -88,7 +90,15 @@ def relative(ratio: float, digits: int = 2) -> str:
     ('1.00', '1.00 (+1.2e-03)')
     """
     off = ratio - 1
-    return f"{ratio:.{digits}f}" + (f" ({off:+.1e})" if abs(off) > 1e-9 else "")
+    return f"{ratio:.{digits}f}" + (f" ({off:+.1e})" if abs(off) > SAME else "")
+
+
+def excess(loss: float, other: Result | None) -> str:
+    """Write by what share a loss is above another's."""
+    if other is None:
+        return "not run"
+    off = loss / other.loss - 1
+    return "0" if abs(off) <= SAME else f"{off:+.1e}"
 
 
 def spread(values: Sequence[float], digits: int = 2) -> str:

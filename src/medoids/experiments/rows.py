@@ -69,9 +69,11 @@ class Rows:
         if not self.path.exists() or self.path.stat().st_size == 0:
             writer.writeheader()
         writer.writerow(row)
+        line = text.getvalue().encode()
         handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         try:
-            os.write(handle, text.getvalue().encode())
+            if os.write(handle, line) < len(line):
+                raise OSError(f"{self.path} could not be written: the disk is full")
             os.fsync(handle)
         finally:
             os.close(handle)
