@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from medoids.experiments.run import Run
 
-__all__ = ["expected_seconds"]
+__all__ = ["expected_seconds", "short"]
 
+# Seconds within which BP's run must lie for all runs on its data to be repeated.
+_SHORT = 10.0
 # Microseconds of one distance on one core, with what is done with it.
 _MICROSECONDS = {"MNIST": 0.037, "CIFAR10": 0.18, "NEWSGROUPS": 0.022, "SCRNA-WORM": 0.15, "SCRNA-BLADDER": 0.9}
 # Distances a point at k medoids, with delta = 1/(k n^3).
@@ -39,3 +42,12 @@ def expected_seconds(run: Run) -> float:
     else:
         distances = 4_000
     return 0.2 + microseconds * 1e-6 * distances * run.n
+
+
+def short(run: Run) -> bool:
+    """Whether a run and all that it is compared with are short enough to be made several times, for their times.
+
+    >>> short(Run("NEWSGROUPS", 10_000, 5, 10, "BP++")), short(Run("MNIST", 10_000, 10, 10, "PairedPAM"))
+    (True, False)
+    """
+    return expected_seconds(replace(run, algorithm="BP")) < _SHORT

@@ -40,26 +40,19 @@ _OURS = {
 }
 # A float32 matrix of 30,000 points, and room beside it.
 _MEMORY = "6GiB"
-# CPU seconds after which a run is not made again.
-_SHORT = 6.0
 
 
 def fitted(run: Run, X: Any, fits: int = 1) -> Row:
-    """Fit on one core; return what a row holds beside the settings.
-
-    A short run is made again, up to ``fits`` times, and the shortest times count: others use the machine too.
-    """
+    """Fit on one core, so many times over; return what a row holds beside the settings, with the shortest times."""
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # T swaps are meant
         _compile(METRIC[run.data], run.algorithm, str(X.dtype), scipy.sparse.issparse(X), _like(run.n))
         fit = _peer if run.algorithm in PEERS else _ours
-        found, began, made = fit(run, X), process_time(), 1
-        spent = sum(float(found.get(f"{phase}_cpu", 0)) for phase in ("build", "swap"))
-        while made < fits and spent + process_time() - began < _SHORT:
+        found = fit(run, X)
+        for _ in range(fits - 1):
             again = fit(run, X)
             found |= {time: min(found[time], again[time], key=float) for time in TIMES if time in found}
-            made += 1
-    return {**found, "fits": str(made), "finished": datetime.datetime.now().isoformat(timespec="seconds"), **_where()}
+    return {**found, "fits": str(fits), "finished": datetime.datetime.now().isoformat(timespec="seconds"), **_where()}
 
 
 def _ours(run: Run, X: Any) -> Row:

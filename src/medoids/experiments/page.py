@@ -89,7 +89,7 @@ def _head(rows: Rows, scale: str) -> str:
         "distances a point, delta = 1/(k n^3) as in the paper's theorems unless said otherwise. Seeds are those of the "
         "algorithm; the authors' logs have one.\n\n"
         "Times are CPU seconds of one thread (`n_jobs=1`): the machine was shared, and wall seconds, also in the rows, "
-        "are longer by what others took; runs of a few seconds are made up to three times at the paper scale, and the "
+        "are longer by what others took; where BP takes seconds, each run is made three times at the paper scale, and the "
         "shortest time counts. BUILD's time has the preparation of the data, and of `fastpam1` the matrix; "
         "compilation is left out. RNA counts, which the paper dropped, are of two other tissues than those of the "
         "logs, without repeated cells.\n\n"

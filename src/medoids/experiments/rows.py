@@ -18,8 +18,8 @@ _SETTINGS = ("data", "sample", "n", "k", "T", "algorithm", "delta", "seed")
 _FOUND = ("loss", "build_loss", "losses", "swaps", "converged", "medoids")
 _COUNTS = tuple(f"{phase}_{kind}" for phase in ("build", "swap") for kind in ("requested", "computed", "cached"))
 # What differs between two runs of the same settings.
-TIMES = ("build_seconds", "build_cpu", "swap_seconds", "swap_cpu", "fits", "finished")
-_WHERE = ("medoids_version", "python", "numpy", "numba", "scikit_learn", "peer", "machine")
+TIMES = ("build_seconds", "build_cpu", "swap_seconds", "swap_cpu", "finished")
+_WHERE = ("fits", "medoids_version", "python", "numpy", "numba", "scikit_learn", "peer", "machine")
 COLUMNS = (*_SETTINGS, *_FOUND, *_COUNTS, *TIMES, *_WHERE)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from medoids.datasets import DataNotFound, distinct_rows, paper_sample
 from medoids.datasets.samples import find
 from medoids.datasets.stored import Folder
-from medoids.experiments.cost import expected_seconds
+from medoids.experiments.cost import expected_seconds, short
 from medoids.experiments.fits import fitted
 from medoids.experiments.peers import installed
 from medoids.experiments.rows import Rows
@@ -41,7 +41,18 @@ def possible(runs: Sequence[Run], folder: Folder = None) -> tuple[list[Run], lis
 
 
 def carry_out(runs: Sequence[Run], rows: Rows, folder: Folder = None, fits: int = 1) -> None:
-    """Make the runs that have no row yet, in order; with a bar on a terminal, and silent in a pipe."""
+    """Make the runs that have no row yet, in order; with a bar on a terminal, and silent in a pipe.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+    rows : Rows
+        To which each run's row is added.
+    folder : path, optional
+        Of data files.
+    fits : int
+        How often a short run is made, for its time: others use the machine too.
+    """
     todo = missing(runs, rows)
 
     @lru_cache(maxsize=1)  # neighbours mostly share their data
@@ -52,7 +63,8 @@ def carry_out(runs: Sequence[Run], rows: Rows, folder: Folder = None, fits: int 
         for run in todo:
             tell(run)
             seed = run.seed if run.sample == "distinct" else 0
-            rows.add(run, fitted(run, sample(run.data, run.sample, run.n, seed), fits))
+            times = fits if short(run) else 1
+            rows.add(run, fitted(run, sample(run.data, run.sample, run.n, seed), times))
 
 
 @contextmanager
