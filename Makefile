@@ -25,7 +25,7 @@ bench-full: $(VENV)/.dev
 # The paper's experiments, hours: goes on where it was stopped. SCALE=quick takes minutes.
 SCALE ?= paper
 reproduce: $(VENV)/.dev
-	$(BIN)/medoids reproduce --scale $(SCALE) --out $(if $(filter paper,$(SCALE)),results,reproduced-$(SCALE))
+	MEDOIDS_DATA="$${MEDOIDS_DATA:-$(wildcard ../shared/data)}" $(BIN)/medoids reproduce --scale $(SCALE) --out $(if $(filter paper,$(SCALE)),results,reproduced-$(SCALE))
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import data
+from cli.conftest import COMMAND
 from medoids.experiments.rows import Rows
 from medoids.experiments.run import Run
 from medoids.experiments.settings import NAMES
@@ -27,6 +30,21 @@ def test_wrong_scale_folder_and_no_rows(medoids: Run_, tmp_path: Path) -> None:
     )
     assert "nowhere does not exist" in medoids("reproduce", "--data", "nowhere", code=1).stderr
     assert "has no rows yet" in medoids("reproduce", "--no-run", "--data", tmp_path, code=1).stderr
+
+
+def test_ctrl_c_keeps_the_rows(tmp_path: Path) -> None:
+    folder = data.path("mnist_70000x784_uint8.npy.xz").parent
+    command = [str(COMMAND), "reproduce", "agreement", "--out", str(tmp_path), "--data", str(folder)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as program:
+        while len(Rows(tmp_path / "rows.csv")) < 2:
+            assert program.poll() is None
+            time.sleep(0.05)
+        program.send_signal(signal.SIGINT)
+        said = program.communicate(timeout=60)[1]
+    assert program.returncode == 130
+    kept = len(Rows(tmp_path / "rows.csv"))
+    assert f"interrupted; {kept} rows are kept, and the same command goes on" in said
+    assert "30 runs, about a minute on one core" in said
 
 
 def test_the_page_from_rows_that_are_there(medoids: Run_, tmp_path: Path) -> None:
