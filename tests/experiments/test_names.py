@@ -93,7 +93,8 @@ def test_slopes_are_those_of_a_power_law(tmp_path: Path) -> None:
                 times = {"build_cpu": "1", "swap_cpu": "1"}
                 rows.add(Run("NEWSGROUPS", n, 5, 10, name, seed=seed), {**found, **counts, **times})
     said = write_page(rows, TINY, {}, tmp_path)["fig-complexity"]
-    assert "BP++ 1.00 to 1.00; PairedPAM 1.50 to 1.50" in said
+    assert "BP++ as n to the power 1.00 ± 0.00 on 20 Newsgroups" in said
+    assert "PairedPAM as n to the power 1.50 ± 0.00 on 20 Newsgroups" in said
     assert "| 1.50 ± 0.00 | 1.50 ± 0.00 |" in (tmp_path / "README.md").read_text()
 
 
