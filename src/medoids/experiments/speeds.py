@@ -127,8 +127,8 @@ def _why(rows: Rows, scale: Scale, logs: Logs) -> str:
             f"{min(b for _, b in plain):.1f} to {max(b for _, b in plain):.1f} times in distances, is virtual arms "
             "and the reuse of references alone. Our intervals are also wider: log(1/delta) = log(k n^3), as the "
             "theorems ask, where the logs have 3 (BUILD) or 5 (SWAP) + log(arms), so a search of ours looks at more "
-            f"references{_narrower(rows, scale)}. A distance found in the cache still has to be read and added up, which on MNIST and 20 "
-            "Newsgroups costs about as much as a matrix product takes to compute it: there our ratio of time is below "
+            f"references{_narrower(rows, scale)}. A distance found in the cache still has to be read and added up as "
+            "any other: where a distance is cheap (MNIST, 20 Newsgroups) this shows, and our ratio of time is below "
             "that of distances.",
         ]
     )
@@ -206,8 +206,8 @@ def fig_complexity(rows: Rows, scale: Scale, logs: Logs) -> Section:
             "Distances computed, over SWAP's steps + 1, against n; a distance found in the cache costs nothing.",
             "![Distances against n](figures/fig-complexity.svg)",
             "Slopes of log distances against log n, least squares ± standard error: 1 is O(n), 2 is PAM's O(n^2). "
-            "BP++ and PairedPAM over all seeds at hand. How many swaps a sample happens to need is in all distances, and "
-            "divided out of distances a step.",
+            "BP++ and PairedPAM over all seeds at hand. How many swaps a sample happens to need is in all distances, "
+            "and divided out of distances a step.",
             slopes,
             "Where our slopes are steeper than the logged ones, wider intervals are a reason (see table-speedup): more "
             "arms look at all n references, which costs n^2. RNA has so few cells that most searches end that way. "
