@@ -20,10 +20,12 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 
 bench-full: $(VENV)/.dev
-	$(BIN)/python -m benchmarks exact startup first calls peers bandit cifar covertype growth large_k delta
+	$(BIN)/python -m benchmarks exact startup first calls peers bandit cifar covertype growth large_k delta coverage
 
+# The paper's experiments, hours: goes on where it was stopped. SCALE=quick takes minutes.
+SCALE ?= paper
 reproduce: $(VENV)/.dev
-	$(BIN)/python -m benchmarks losses agreement counts coverage
+	MEDOIDS_DATA="$${MEDOIDS_DATA:-$(wildcard ../shared/data)}" $(BIN)/medoids reproduce --scale $(SCALE) --out $(if $(filter paper,$(SCALE)),results,reproduced-$(SCALE))
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -6,14 +6,14 @@ import argparse
 import datetime
 
 from benchmarks.measure import machine
-from benchmarks.tables import FULL, PAPER, RESULTS, TABLES
+from benchmarks.tables import FULL, RESULTS, TABLES
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"tables; by default {', '.join(TABLES)}")
     names = parser.parse_args().names or list(TABLES)
-    tables = TABLES | FULL | PAPER
+    tables = TABLES | FULL
     unknown = sorted(set(names) - set(tables))
     if unknown:
         parser.error(f"unknown table {unknown[0]!r}; choose from {', '.join(tables)}")

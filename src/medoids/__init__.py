@@ -7,6 +7,7 @@ Three floors, imports point down only::
                  selection.py  silhouettes.py  certificate.py      which k; how good
                  sharded/ (the same search where nobody holds all rows)
     ground       distances/    engine/                                what a distance is; where blocks run
+    experiments  experiments/  (the paper's tables and figures)       datasets/  (its data)
     beside       validation.py inputs.py (every check and message)  clustering.py (the result)
                  progress.py (what a fit says)  files.py (outputs that are whole or not there)
                  checkpoints.py fingerprints.py (to go on later)  stored.py (rows in files)

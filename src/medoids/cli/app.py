@@ -52,6 +52,7 @@ from medoids.cli.options import (
     parse_image_shape,
     parse_rows,
 )
+from medoids.cli.reproducing import reproduce
 from medoids.cli.telling import (
     print_clusters,
     print_comparison,
@@ -358,6 +359,7 @@ def compare(
 
 
 app.command()(choose_k)
+app.command()(reproduce)
 
 
 @app.command()

@@ -1,0 +1,105 @@
+"""``medoids reproduce``: the paper's tables and figures, run here."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from medoids.cli.failures import Failure, WrongUsage
+from medoids.cli.options import OUT, Quiet, check_choice
+from medoids.cli.telling import tell
+
+__all__ = ["reproduce"]
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...",
+            help="table-loss, table-speedup, table-delta, fig-k, fig-complexity, fig-n, fig-swaps, agreement, peers; "
+            "all by default.",
+        ),
+    ] = None,
+    scale: Annotated[
+        str, typer.Option(help="quick, minutes on small samples; paper, hours on the paper's own.")
+    ] = "quick",
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR", help="Folder of data files; MEDOIDS_DATA by default. What is not there is downloaded."
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR", help="Where rows, page and figures go; reproduced-SCALE by default.", rich_help_panel=OUT
+        ),
+    ] = None,
+    no_run: Annotated[
+        bool,
+        typer.Option("--no-run", help="Only write the page again, from the rows that are there.", rich_help_panel=OUT),
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run the paper's experiments, and set each result beside the paper's: a page, figures, and a row a run.
+
+    Runs that have a row are not made again: after an interruption, the same command goes on.
+
+    [dim]medoids reproduce table-loss fig-k --out results[/dim]
+    """
+    from medoids.experiments.cost import expected_seconds
+    from medoids.experiments.settings import NAMES, SCALES, plan
+
+    check_choice("--scale", scale, tuple(SCALES))
+    for name in names or []:
+        if name not in NAMES:
+            raise WrongUsage(f"{name} is not an experiment; choose from {', '.join(NAMES)}")
+    # After the checks: these load scikit-learn, which takes seconds.
+    from medoids.datasets import data_folder
+    from medoids.experiments.page import write_page
+    from medoids.experiments.paper import read_logs
+    from medoids.experiments.rows import Rows
+    from medoids.experiments.runner import carry_out, missing, possible
+
+    data_folder(data)  # an error now, not after an hour
+    folder = Path(out or f"reproduced-{scale}")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Failure(f"cannot write to --out {folder}: {error.strerror}") from error
+    rows = Rows(folder / "rows.csv")
+    if not no_run:
+        runs, reasons = possible(missing(plan(names or NAMES, SCALES[scale]), rows), data)
+        if reasons and not runs and not len(rows):
+            raise Failure("; ".join(reasons))
+        tell([f"left out: {reason}" for reason in reasons], quiet)
+        if runs:
+            tell(
+                [f"{len(runs)} runs, {_long(sum(map(expected_seconds, runs)))} on one core; rows go to {rows.path}"],
+                quiet,
+            )
+        try:
+            carry_out(runs, rows, data, SCALES[scale].fits)
+        except KeyboardInterrupt:
+            sys.stderr.write(f"medoids: interrupted; {len(rows)} rows are kept, and the same command goes on\n")
+            raise typer.Exit(130) from None
+    if not len(rows):
+        raise Failure(f"{rows.path} has no rows yet; leave out --no-run")
+    for name, verdict in write_page(rows, SCALES[scale], read_logs(data), folder).items():
+        sys.stdout.write(f"{name:<15} {verdict}\n")
+    sys.stdout.write(f"{'page':<15} {folder / 'README.md'}\n")
+
+
+def _long(seconds: float) -> str:
+    """Write a time to wait.
+
+    >>> _long(50), _long(600), _long(9_000)
+    ('about a minute', 'about 10 minutes', 'about 2.5 hours')
+    """
+    if seconds < 90:
+        return "about a minute"
+    return f"about {seconds / 60:.0f} minutes" if seconds < 5_400 else f"about {seconds / 3_600:.1f} hours"

@@ -1,0 +1,66 @@
+"""Other packages, on the same data: each fits on one core and returns the rows of its medoids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+__all__ = ["PEERS", "Peer", "installed"]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A package and how it is called."""
+
+    package: str  # as pip knows it
+    module: str
+    fit: Callable[[Any, int, str, int], Any]
+
+
+def _banditpam(X: Any, k: int, metric: str, seed: int) -> Any:
+    from banditpam import KMedoids
+
+    model = KMedoids(n_medoids=k, algorithm="BanditPAM", parallelize=False)
+    model.seed = seed
+    model.fit(X, {"l2": "L2", "l1": "L1", "cosine": "cos"}[metric])
+    return model.medoids
+
+
+def _kmedoids(X: Any, k: int, metric: str, seed: int) -> Any:
+    import kmedoids
+    from sklearn.metrics import pairwise_distances
+
+    return kmedoids.fasterpam(pairwise_distances(X, metric=metric), k, random_state=seed, n_cpu=1).medoids
+
+
+def _onebatch(X: Any, k: int, metric: str, seed: int) -> Any:
+    from onebatch import OneBatchPAM
+
+    return OneBatchPAM(k, distance=_SCIKIT[metric], random_state=seed).fit(X).medoid_indices_
+
+
+def _kmeans(X: Any, k: int, metric: str, seed: int) -> Any:
+    """The rows nearest to k-means' centres: what people do who want members and have means."""
+    from sklearn.cluster import KMeans
+    from sklearn.metrics import pairwise_distances_argmin
+
+    centres = KMeans(k, n_init=1, random_state=seed).fit(X).cluster_centers_
+    return np.asarray(pairwise_distances_argmin(centres, X, metric=_SCIKIT[metric]))
+
+
+_SCIKIT = {"l2": "euclidean", "l1": "manhattan", "cosine": "cosine"}
+PEERS = {
+    "banditpam": Peer("banditpam", "banditpam", _banditpam),
+    "kmedoids": Peer("kmedoids", "kmedoids", _kmedoids),
+    "onebatch": Peer("onebatch", "onebatch", _onebatch),
+    "KMeans": Peer("scikit-learn", "sklearn", _kmeans),
+}
+
+
+def installed(algorithm: str) -> bool:
+    """Tell whether a run can be made here: ours always, a peer where its package is."""
+    return algorithm not in PEERS or find_spec(PEERS[algorithm].module) is not None
