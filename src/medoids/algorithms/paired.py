@@ -100,6 +100,7 @@ class PairedArms:
             self._restrict(np.flatnonzero(keep))
             return
         keep[at] = True
+        del best, face  # of all arms, and not needed any more
         leader = (int(self.left[at]), slot)
         here = np.flatnonzero(keep)
         if self._pivot is not None and self._pivot != leader and self._holds(self._pivot, here):

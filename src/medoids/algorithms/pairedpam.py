@@ -112,6 +112,7 @@ class PairedPAM:
             _, i, row, _ = found
             assignment.add(i, row)
             problem.record("build", assignment, i, None, references=arms.t, candidates=len(arms.left))
+            del arms, found, row  # before the next search has its own
         return assignment
 
     def _swap(self, assignment: Assignment) -> bool:

@@ -69,7 +69,7 @@ class InnerProduct(Dissimilarity):
 
     def _fit(self, centre: Float64s | None) -> None:
         X, n = self._X, self.n
-        self._shift, self._scale = np.zeros(n), np.ones(n)
+        self._shift, self._scale = np.zeros(n), np.ones(n) if self.angular else np.broadcast_to(1.0, n)
         self._centre = np.zeros(X.shape[1])
         self._squares = np.ones(n)
         if not self.angular:
