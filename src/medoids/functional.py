@@ -52,7 +52,7 @@ _DECISIVE = ("metric", "metric_params", "algorithm", "n_init", "swap", "delta", 
 # Share of memory_limit for the values of a callable, beside what an algorithm stores.
 _REMEMBERED = 8
 # A working copy of an X that is on disk may take up to one part in so many of memory_limit.
-_COPY = 2
+_COPY = 4
 
 
 @dataclass

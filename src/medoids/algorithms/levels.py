@@ -34,6 +34,8 @@ _MOST = 2048  # references, where arms are few
 _WAIT = 1.5e8
 # Stored distances of a chunk: some milliseconds of work.
 _CHUNK = 1 << 21
+# Arms that are looked up at a time, for the sake of memory.
+_LOT = 1 << 18
 # Steps of a coarse distance.
 _STEPS = 65_535
 # A chunk of computed ones is a share of the arms, so that a few arms make several chunks, too.
@@ -167,7 +169,7 @@ class Levels:
         width = level.span.stop - level.span.start
         if l == 0 and not self.keeps_first:
             return  # later levels, of which a search reads all and not only what has changed, gain more from the room
-        missing = arms[level.places(arms) < 0]
+        missing = arms if level.place is None else arms[level.place[arms] < 0]
         known = len(arms) - len(missing)
         missing = missing[: self._reserve(level, len(missing))]
         self._tally.add(cached=known * width, computed=len(missing) * width)
@@ -181,7 +183,8 @@ class Levels:
 
     def holds(self, l: int, arms: Rows) -> bool:
         """Tell whether the distances of a level are stored for these arms."""
-        return bool((self.levels[l].places(arms) >= 0).all())
+        place = self.levels[l].place
+        return place is not None and bool((place[arms] >= 0).all())
 
     def _compute(self, values: Floats, arms: Rows, references: slice) -> None:
         """Fill groups with the distances from arms to a run of references."""
@@ -236,15 +239,21 @@ class Levels:
         references : ndarray, optional
             Of the level; all by default.
         """
+        for lot in spans(len(arms), _LOT):
+            self._scan_lot(l, arms, lot, work, references)
+            self._distance.release()
+
+    def _scan_lot(self, l: int, arms: Rows, lot: slice, work: Work, references: Rows | None) -> None:
         level = self.levels[l]
-        place = level.places(arms)
+        place = level.places(arms[lot])
         numbers = np.arange(level.span.start, level.span.stop) if references is None else references
-        stored = np.flatnonzero(place >= 0)
+        stored, forgotten = np.flatnonzero(place >= 0), lot.start + np.flatnonzero(place < 0)
         if len(stored):
-            scan_stored(level.values, place[stored], stored, numbers - level.span.start, self._threads, work)
-        if len(stored) < len(arms):
+            columns = numbers - level.span.start
+            scan_stored(level.values, place[stored], lot.start + stored, columns, self._threads, work)
+        if len(forgotten):
             index = level.span if references is None else references
-            self._scan_forgotten(arms, np.flatnonzero(place < 0), index, len(numbers), work)
+            self._scan_forgotten(arms, forgotten, index, len(numbers), work)
 
     def _scan_forgotten(self, arms: Rows, forgotten: Rows, references: Index, width: int, work: Work) -> None:
         distance, tally = self._distance, self._tally

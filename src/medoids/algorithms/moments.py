@@ -153,7 +153,9 @@ class Moments:
 
 
 def _cut_down(values: npt.NDArray[Any], at: Rows) -> npt.NDArray[Any]:
-    """Move some rows, by ascending numbers, to the front, without a copy of all."""
+    """Move some rows, by ascending numbers, to the front: without a copy of many, and nothing is kept for few."""
+    if 4 * len(at) < len(values):
+        return values[at]
     for lot in spans(len(at), _LOT):
         values[lot] = values[at[lot]]
     return values[: len(at)]

@@ -44,8 +44,8 @@ _LITTLE = 1 << 26
 _SCARCE = 3
 # Distances that are stored coarsely are so many steps in the mean.
 _FINE = 256
-# Points of a chunk when few arms meet all references.
-_POINTS = 2048
+# Points of a chunk when few arms meet all references, and chunks after which pages of a file are given back.
+_POINTS, _STRETCH = 2048, 128
 
 
 def first_references(cost: float) -> int:
@@ -204,7 +204,10 @@ class PairedPAM:
             block = self._distance.block(arms, s)
             sum_losses(block, state.d1[s], state.d2[s], state.slot[s], state.w[s], state.swaps, sums[number])
 
-        problem.threads.map(work, range(len(chunks)), threaded=problem.distance.threaded)
+        for stretch in spans(len(chunks), _STRETCH):
+            numbers = range(stretch.start, stretch.stop)
+            problem.threads.map(work, numbers, threaded=problem.distance.threaded)
+            self._distance.release()
         problem.distance.tally.add(computed=len(rows) * len(self.order))
         estimates: Float64s = sums.sum(axis=0).min(axis=1)
         return estimates
