@@ -315,7 +315,10 @@ def test_the_command_goes_on_after_ctrl_c(tmp_path: Path) -> None:
     assert [entry["row"] for entry in json.loads(done.stdout)["medoids"]] == expected.medoid_indices.tolist()
     refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert refused.returncode == 1
-    assert "is there already" in refused.stderr
+    assert "--checkpoint fit.checkpoint is there already; add --resume to go on from it, or delete it" in refused.stderr
+    alone = subprocess.run([*command[:-4], "--resume"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert alone.returncode == 2
+    assert "--resume needs --checkpoint PATH" in alone.stderr
 
 
 @pytest.mark.parametrize(

@@ -276,8 +276,9 @@ def test_what_a_cluster_does_not_do(client: Any) -> None:
         ({"n_clusters": "auto"}, "n_clusters='auto' is not available"),
         ({"metric": "gower"}, "metric='gower' is not available"),
         ({"n_clusters": 301}, "n_clusters=301 is more than"),
-        ({"frozen_medoids": [300]}, "300, which is not a row"),
-        ({"frozen_medoids": [3, 3]}, "repeats a row"),
+        ({"frozen_medoids": [300]}, r"frozen_medoids\[0\]=300 is not a row of X"),
+        ({"frozen_medoids": [3, 3]}, "frozen_medoids repeats row 3"),
+        ({"frozen_medoids": [3], "init": [1, 2]}, "init lacks row 3 of frozen_medoids"),
         ({"init": [1]}, "init has 1 row indices"),
         ({"resume": True}, "needs checkpoint"),
     ]:

@@ -30,6 +30,8 @@ from medoids.validation import (
     check_count,
     check_data,
     check_delta,
+    check_frozen,
+    check_init,
     check_n_clusters,
     parse_bytes,
 )
@@ -178,13 +180,10 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         partitions = Partitions(client, _delayed(X, "X"), weights)
         rows = sum(partitions.sizes)
         k = check_n_clusters(self.n_clusters, rows, rows)
-        init = "build" if isinstance(self.init, str) else _check_rows("init", self.init, rows)
-        if not isinstance(init, str) and len(init) != k:
-            raise ValueError(f"init has {len(init)} row indices, but n_clusters={k}; pass one index for each cluster")
-        frozen = () if self.frozen_medoids is None else _check_rows("frozen_medoids", self.frozen_medoids, rows)
-        if len(frozen) > k:
-            raise ValueError(f"frozen_medoids has {len(frozen)} rows, more than n_clusters={k}; ask for more clusters")
-        frozen = tuple(np.asarray(frozen, dtype=int).tolist())
+        # Weights are with the workers; a row of weight 0 is found there.
+        alike = np.broadcast_to(1.0, rows)
+        init = check_init(self.init, rows, k, alike)
+        frozen = check_frozen(self.frozen_medoids, init, rows, k, alike)
         task = Task(self.metric, self.metric_params, k, frozen, parse_bytes(self.memory_limit), None)
         random = check_random_state(self.random_state)
         algorithm, reason = self.algorithm, "asked for"
@@ -354,18 +353,6 @@ def _current_client() -> Client:
             "no Dask client is running; start one with distributed.Client(), or pass client=... ; "
             "medoids.KMedoids fits on this machine without one"
         ) from None
-
-
-def _check_rows(name: str, given: Any, n: int) -> Any:
-    rows = np.asarray(given)
-    if rows.ndim != 1 or rows.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be a 1-D array of row indices; got {given!r}")
-    if len(rows) and not (rows.min() >= 0 and rows.max() < n):
-        wrong = rows[(rows < 0) | (rows >= n)][0]
-        raise ValueError(f"{name} has {wrong}, which is not a row of X: that has rows 0 to {n - 1}")
-    if len(np.unique(rows)) < len(rows):
-        raise ValueError(f"{name} repeats a row; medoids must be different rows")
-    return rows.astype(np.intp)
 
 
 def _delayed(X: Any, name: str) -> list[Delayed]:

@@ -127,6 +127,18 @@ def test_coarse_distances_are_within_half_a_step(metric: str) -> None:
         np.testing.assert_allclose(levels.step * found, D, atol=0.51 * levels.step)
 
 
+def test_the_largest_distance_fits_in_16_bits() -> None:
+    # Opposite corners: their distance is the bound, to the last digit or beyond it.
+    X = np.random.RandomState(0).normal(size=(3200, 300)).astype(np.float32)
+    X[0], X[1] = 1e3 + X[2], -1e3 - X[2]
+    for metric, name in (("l1", "cityblock"), ("l2", "euclidean"), ("cosine", "cosine")):
+        with Threads(1) as threads:
+            levels = Levels(dissimilarity(X, metric), [slice(0, 2)], 10**6, threads, Tally(), coarse=True)
+            found = np.full((1, 2), np.nan)
+            levels.scan(0, np.array([0]), partial(_collect, found))
+        np.testing.assert_allclose(levels.step * found, cdist(X[:1], X[:2], name), rtol=1e-4, atol=levels.step)
+
+
 @pytest.mark.parametrize("spread", [1.0, 1e-4])
 def test_scarce_memory_and_clusters_far_apart(spread: float) -> None:
     # Ten clusters: 1 apart from the centre with a spread that is many coarse steps, or less than one.

@@ -58,3 +58,7 @@ def test_the_page_from_rows_that_are_there(medoids: Run_, tmp_path: Path) -> Non
     assert "table-loss      Held: every ratio rounds to 1.00" in done.stdout
     assert "Not run: " in (tmp_path / "out" / "README.md").read_text()
     assert done.stderr == ""
+    one = medoids(
+        "reproduce", "fig-swaps", "--no-run", "--out", "out", "--data", data.path("paper_logged_runs.csv").parent
+    )
+    assert [line.split()[0] for line in one.stdout.splitlines()] == ["fig-swaps", "page"]

@@ -7,7 +7,7 @@ Within ``memory_limit`` nothing is ever computed twice. What does not fit is com
 same numbers at the price of more distances. It comes in tiles that are used while they are in a core's cache, and only
 for the references that are asked for.
 
-Where memory is scarce, distances are stored ``coarse``: in 16 bits, as whole numbers of a step that is 1/65,535 of the
+Where memory is scarce, distances are stored ``coarse``: in 16 bits, as whole numbers of a step that is 1/65,000 of the
 largest distance there can be. Twice as many fit, and the rounding, of mean 0 and the same for d1 and d2 beside them, is
 nothing to the spread of a sample as long as distances that matter are many steps.
 """
@@ -36,8 +36,8 @@ _WAIT = 1.5e8
 _CHUNK = 1 << 21
 # Arms that are looked up at a time, for the sake of memory.
 _LOT = 1 << 18
-# Steps of a coarse distance.
-_STEPS = 65_535
+# Steps of the largest distance there can be: 16 bits hold some more, should rounding make it larger.
+_STEPS = 65_000
 # A chunk of computed ones is a share of the arms, so that a few arms make several chunks, too.
 _SHARES = 8
 

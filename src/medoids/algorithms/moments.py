@@ -46,13 +46,14 @@ class State:
 
     @classmethod
     def of(cls, assignment: Assignment, order: Rows, *, swaps: bool) -> State:
-        w = assignment.weights[order[:1]]
-        alike = bool((assignment.weights[order] == w).all()) if len(order) else False
+        w = assignment.weights[order]
+        if (w == w[:1]).all():
+            w = np.broadcast_to(w[0].copy(), len(w))  # one number, where all weigh the same
         return cls(
             assignment.d1[order],
             assignment.d2[order],
             assignment.nearest[order],
-            np.broadcast_to(w, len(order)) if alike else assignment.weights[order],
+            w,
             len(assignment.medoids),
             swaps,
             tuple(assignment.fixed),

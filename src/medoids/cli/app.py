@@ -42,6 +42,7 @@ from medoids.cli.options import (
     Seed,
     Weights,
     check_algorithms,
+    check_checkpoint,
     check_choice,
     check_delimiter,
     check_format,
@@ -182,6 +183,7 @@ def cluster(
     check_places(paths, file)
     check_algorithms([algorithm], memory_limit)
     check_choice("--swap", swap, ("best", "eager"))
+    check_checkpoint(checkpoint, resume)
     rows = parse_rows("--frozen", frozen)
     with Outputs() as outputs:
         drafts = claim(outputs, paths)

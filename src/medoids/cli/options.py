@@ -41,6 +41,7 @@ __all__ = [
     "Seed",
     "Weights",
     "check_algorithms",
+    "check_checkpoint",
     "check_choice",
     "check_delimiter",
     "check_format",
@@ -116,6 +117,14 @@ MemoryLimit = Annotated[str, typer.Option(help="For stored distances.", rich_hel
 Jobs = Annotated[int | None, typer.Option(help="Threads; all cores by default.", rich_help_panel=FIT)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no bar.", rich_help_panel=OUT)]
+
+
+def check_checkpoint(checkpoint: str | None, resume: bool) -> None:
+    """Refuse before any data are read what the fit would refuse after."""
+    if resume and checkpoint is None:
+        raise WrongUsage("--resume needs --checkpoint PATH")
+    if checkpoint is not None and not resume and Path(checkpoint).exists():
+        raise Failure(f"--checkpoint {checkpoint} is there already; add --resume to go on from it, or delete it")
 
 
 def check_choice(option: str, value: str, choices: tuple[str, ...]) -> str:

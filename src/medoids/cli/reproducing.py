@@ -90,7 +90,8 @@ def reproduce(
     if not len(rows):
         raise Failure(f"{rows.path} has no rows yet; leave out --no-run")
     for name, verdict in write_page(rows, SCALES[scale], read_logs(data), folder).items():
-        sys.stdout.write(f"{name:<15} {verdict}\n")
+        if not names or name in names:  # the page has what other rows say, too
+            sys.stdout.write(f"{name:<15} {verdict}\n")
     sys.stdout.write(f"{'page':<15} {folder / 'README.md'}\n")
 
 
