@@ -246,7 +246,7 @@ def test_a_nan_is_named(client: Any) -> None:
     X[250, 3] = np.nan
     with pytest.raises(ValueError, match=r"X\[50, 3\] is nan") as error:
         KMedoids(2).fit(da.from_array(X, chunks=(100, 6)))
-    assert "begins with row 200 of X" in str(error.value.__notes__)
+    assert "counted in partition 2, which begins with row 200 of X" in str(error.value)
 
 
 def test_a_scheduler_that_dies() -> None:

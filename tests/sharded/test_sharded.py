@@ -185,7 +185,7 @@ def test_a_bad_value_is_named_with_its_partition() -> None:
     X[2, 1] = np.nan
     with pytest.raises(ValueError, match=r"X\[2, 1\] is nan") as error:
         shard_of(X)
-    assert "partition 3, which begins with row 40 of X" in error.value.__notes__[0]
+    assert "partition 3, which begins with row 40 of X" in str(error.value)
 
 
 def test_bad_weights_are_named() -> None:

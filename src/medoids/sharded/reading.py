@@ -21,8 +21,9 @@ def check_part(part: Any, metric: Any, start: int, number: int) -> Floats:
     try:
         return _as_array(check_data(part, metric))
     except (TypeError, ValueError) as error:
-        error.add_note(f"Rows are counted in partition {number}, which begins with row {start} of X.")
-        raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        where = f"Rows are counted in partition {number}, which begins with row {start} of X."
+        raise kind(f"{error}. {where}") from None
 
 
 def _as_array(part: Any) -> Floats:
