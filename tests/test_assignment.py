@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 
 from medoids import assignment as module
 from medoids import k_medoids
@@ -58,6 +59,49 @@ def test_any_path_leads_to_the_same_state(
                 check(state, matrix)
     finally:
         module._LOT = before
+
+
+# Distances that matter less than others are estimates, wrong by as much as they may be.
+@given(
+    D=st.lists(st.lists(st.integers(0, 4), min_size=7, max_size=7), min_size=7, max_size=7),
+    errors=st.lists(st.lists(st.sampled_from([-1, 0, 1]), min_size=7, max_size=7), min_size=7, max_size=7),
+    k=st.integers(1, 4),
+    swaps=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), max_size=6),
+)
+@settings(deadline=None, max_examples=150)
+def test_estimates_lead_to_the_exact_state(
+    D: list[list[int]], errors: list[list[int]], k: int, swaps: list[tuple[int, int]]
+) -> None:
+    matrix = np.array(D, dtype=float)
+    estimates = matrix * (1 + 0.4 * module.DOUBT * np.array(errors))
+    state = Assignment(
+        np.arange(1.0, 8.0),
+        k,
+        measure=lambda medoids, points: matrix[np.ix_(medoids, points)],
+        estimate=lambda medoids, points: estimates[np.ix_(medoids, points)],
+    )
+
+    def row(i: int) -> np.ndarray:
+        return np.where(matrix[i] < state.d2, matrix[i], np.maximum(estimates[i], state.d2))
+
+    for i in range(k):
+        state.add(i, row(i))
+        check(state, matrix)
+    for slot, i in swaps:
+        if slot < k and i not in state.medoids:
+            assert state.swap_losses(row(i)).tolist() == state.swap_losses(matrix[i]).tolist()
+            state.swap(slot, i, row(i))
+            check(state, matrix)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
+def test_few_exact_distances_decide_beside_a_matrix(metric: str) -> None:
+    X = np.random.RandomState(1).rand(3500, 12)
+    found = k_medoids(X, 40, metric=metric, algorithm="fastpam1")
+    near = cdist(X[found.medoid_indices], X, {"manhattan": "cityblock"}.get(metric, metric)).min(axis=0)
+    assert found.distances == pytest.approx(near, rel=1e-9, abs=1e-12)
+    # A row for each medoid would be 40 n and more.
+    assert sum(count.computed for phase, count in found.counts.items() if phase != "matrix") < 20 * len(X)
 
 
 @pytest.mark.parametrize("algorithm", ["pairedpam", "banditpam++", "clara"])

@@ -1,8 +1,9 @@
 """Which medoid is nearest to each point, which second nearest: exact, in float64, updated rather than rebuilt.
 
-When a medoid leaves, the points that it was nearest or second nearest to look at all others again: in the table of
-distances from every medoid to every point, or, where k x n of them are too many to keep, by measuring them anew. Those
-are about 3/k of the points, so as many distances as three medoids have.
+When a medoid leaves, the points that it was nearest or second nearest to, about 3/k of all, look at all others again.
+They do so in the table of distances from every medoid to every point; or, where k x n of them are too many to keep, by
+measuring them anew, as many as three medoids have; or, where estimates are at hand, by measuring only those that these
+cannot tell from the nearest two.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import numpy.typing as npt
 
 from medoids.engine.threads import spans
 
-__all__ = ["TOLERANCE", "Assignment", "lowest"]
+__all__ = ["DOUBT", "TOLERANCE", "Assignment", "lowest"]
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 # Points that are looked at together, so that what is needed beside the state stays small.
 _LOT = 1 << 16
+# Share of a distance by which an estimate in float32 may be wrong, and more: metrics sum near pairs in float64.
+DOUBT = 1 / 256
 
 # Losses that differ by less than this share of their magnitude tie, and a swap must gain more than it.
 TOLERANCE = 1e-10
@@ -63,6 +66,8 @@ class Assignment:
         Rows.
     measure : callable, optional
         ``measure(medoids, points)`` returns exact distances; the table is not kept then.
+    estimate : callable, optional
+        ``estimate(medoids, points)`` returns distances to within `DOUBT`, so that few have to be measured.
     """
 
     def __init__(
@@ -71,12 +76,13 @@ class Assignment:
         k: int,
         frozen: Collection[int] = (),
         measure: Callable[[Rows, Rows], Float64s] | None = None,
+        estimate: Callable[[Rows, Rows], Float64s] | None = None,
     ) -> None:
         n = len(weights)
         self.weights = weights
         self.medoids: list[int] = []
         self.table = np.empty((k, n)) if measure is None else None
-        self._measure = measure
+        self._measure, self._estimate = measure, estimate
         self.nearest = np.full(n, -1, dtype=np.intp)
         self.second = np.full(n, -1, dtype=np.intp)
         self.d1 = np.full(n, np.inf)
@@ -86,7 +92,7 @@ class Assignment:
         self._frozen = frozenset(frozen)
 
     def add(self, i: int, distances: Float64s) -> None:
-        """Make row ``i`` the next medoid, given its distances to all points."""
+        """Make row ``i`` the next medoid, given its distances to all points, which count where they are below d2."""
         slot = len(self.medoids)
         self.medoids.append(i)
         if i in self._frozen:
@@ -97,7 +103,10 @@ class Assignment:
         self.loss = float(self.weights @ self.d1)
 
     def swap(self, slot: int, i: int, distances: Float64s) -> None:
-        """Put row ``i`` in the place of the medoid in ``slot``."""
+        """Put row ``i`` in the place of the medoid in ``slot``; distances that are not below d2 need not be exact.
+
+        (Unless the table is kept.)
+        """
         self.medoids[slot] = i
         if self.table is not None:
             self.table[slot] = distances
@@ -105,7 +114,7 @@ class Assignment:
         self._enter(slot, distances, ~hit)
         points = np.flatnonzero(hit)
         for lot in spans(len(points), _LOT):
-            self._rescan(slot, points[lot], distances[points[lot]])
+            self._rescan(points[lot])
         self.loss = float(self.weights @ self.d1)
 
     def _enter(self, slot: int, distances: Float64s, where: npt.NDArray[np.bool_]) -> None:
@@ -118,16 +127,9 @@ class Assignment:
             nearest[first], d1[first] = slot, d[first]
             second[other], d2[other] = slot, d[other]
 
-    def _rescan(self, slot: int, points: Rows, distances: Float64s) -> None:
-        """Find the nearest two of some points anew; the distances from the medoid in ``slot`` are given."""
-        if self._measure is None:
-            assert self.table is not None
-            table = self.table[: len(self.medoids), points]
-        else:
-            table = np.empty((len(self.medoids), len(points)))
-            others = np.delete(np.arange(len(table)), slot)
-            table[slot] = distances
-            table[others] = self._measure(np.array(self.medoids)[others], points)
+    def _rescan(self, points: Rows) -> None:
+        """Find the nearest two of some points anew."""
+        table = self._look_up(points)
         column = np.arange(len(points))
         self.nearest[points] = first = table.argmin(axis=0)
         self.d1[points] = table[first, column]
@@ -135,6 +137,24 @@ class Assignment:
             table[first, column] = np.inf
             self.second[points] = other = table.argmin(axis=0)
             self.d2[points] = table[other, column]
+
+    def _look_up(self, points: Rows) -> Float64s:
+        """Return the distances from all medoids to some points, of which each point's lowest two are exact."""
+        medoids = np.array(self.medoids)
+        if self.table is not None:
+            return self.table[: len(medoids), points]
+        assert self._measure is not None
+        if self._estimate is None:
+            return self._measure(medoids, points)
+        table = self._estimate(medoids, points)
+        if len(medoids) > 1:
+            doubtful = table <= (1 + DOUBT) * np.partition(table, 1, axis=0)[1]
+        else:
+            doubtful = np.ones(table.shape, dtype=bool)
+        for slot in np.flatnonzero(doubtful.any(axis=1)).tolist():
+            at = np.flatnonzero(doubtful[slot])
+            table[slot, at] = self._measure(medoids[slot : slot + 1], points[at])[0]
+        return table
 
     def between(self) -> Float64s:
         """Distances among the medoids."""
@@ -145,7 +165,10 @@ class Assignment:
         return self.table[: len(medoids), medoids]
 
     def swap_losses(self, distances: Float64s) -> Float64s:
-        """Losses after putting a candidate with these distances into each slot: O(n) for all k (Theorem 1)."""
+        """Losses after putting a candidate with these distances into each slot: O(n) for all k (Theorem 1).
+
+        Distances that are not below d2 need not be exact.
+        """
         kept = np.minimum(distances, self.d1)
         own = self.weights * (np.minimum(distances, self.d2) - kept)
         losses: Float64s = self.weights @ kept + np.bincount(self.nearest, own, minlength=len(self.medoids))

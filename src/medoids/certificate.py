@@ -192,7 +192,7 @@ def _best_swap(problem: Problem, assignment: Assignment) -> tuple[int, int, floa
     if best is None:
         return None
     slot, i, _ = best
-    return slot, i, float(assignment.swap_losses(matrix.row(i))[slot])
+    return slot, i, float(assignment.swap_losses(matrix.row(i, assignment.d2))[slot])
 
 
 def _likely_swap(problem: Problem, assignment: Assignment) -> tuple[int, int, float] | None:

@@ -19,13 +19,13 @@ __all__ = ["INITS", "RANDOM_INITS", "build", "initialize"]
 Rows = npt.NDArray[np.intp]
 
 
-def build(problem: Problem, sums: CarriedSums, row: Callable[[int], npt.NDArray[np.float64]]) -> Assignment:
+def build(problem: Problem, sums: CarriedSums) -> Assignment:
     """PAM's greedy start: each medoid is the row that lowers the loss most (Eq. 4 of the paper)."""
     assignment = problem.begin()
     while len(assignment.medoids) < problem.k:
         references = sums.follow(assignment, swaps=False)
         i, compared = sums.best_addition(assignment)
-        assignment.add(i, row(i))
+        problem.add(assignment, i)
         problem.record("build", assignment, i, None, references=references, candidates=compared)
     return assignment
 
@@ -46,7 +46,7 @@ def _plus_plus(problem: Problem) -> Rows:
             chance = (problem.weights > 0).astype(float)
             chance[assignment.medoids] = 0
         i = int(problem.random.choice(problem.n, p=chance / chance.sum()))
-        assignment.add(i, problem.exact_row(i))
+        problem.add(assignment, i)
         chance = problem.weights * np.maximum(assignment.d1, 0)
     return np.array(assignment.medoids)
 
@@ -66,7 +66,7 @@ def _lab(problem: Problem) -> Rows:
                 block = problem.distance.exact_block(drawn, drawn)
         losses = np.minimum(block, assignment.d1[drawn]) @ problem.weights[drawn]
         i = int(drawn[lowest(losses[None])[1]])
-        assignment.add(i, problem.exact_row(i))
+        problem.add(assignment, i)
     return np.array(assignment.medoids)
 
 

@@ -243,8 +243,8 @@ def _path(X: Any, sample_weight: Any, settings: Settings) -> tuple[KPath, Dissim
         with narrated(problem, algorithm, reason, int(settings.verbose)):
             for part, solution, before in _walk(problem, ks, algorithm):
                 warn(solution, part)
-                assignment, build = solution.assignment, np.array(list(problem.known), dtype=np.intp)
-                asked = replace(settings, init=build[: part.k], k_range=None, algorithm=algorithm)
+                assignment, build = solution.assignment, np.asarray(part.init, dtype=np.intp)
+                asked = replace(settings, init=build, k_range=None, algorithm=algorithm)
                 found = result(solution, part, algorithm, reason, asked)
                 counts = _since(before, problem.distance.tally.counts)
                 computed = sum(count.computed for count in counts.values())

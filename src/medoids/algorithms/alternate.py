@@ -34,7 +34,7 @@ def alternate(problem: Problem) -> Solution:
             if n_swaps == problem.max_iter:
                 return Solution(assignment, n_swaps, converged=False)
             out, i = assignment.medoids[slot], best
-            assignment.swap(slot, i, matrix.row(i))
+            assignment.swap(slot, i, matrix.row(i, assignment.d2))
             labels = assignment.labels()  # at once: with stale labels a later change could raise the loss
             size, position = len(cluster), {"next": slot + 1}
             problem.record("swap", assignment, i, out, references=size, candidates=size, position=position)
@@ -64,6 +64,6 @@ def _best_medoid(
         near = losses <= min(losses.min(), limit) + matrix.margin * abs(limit)
         losses[~near] = np.inf
         for finalist in np.flatnonzero(near).tolist():
-            losses[finalist] = matrix.row(int(members[finalist]))[cluster] @ weights
+            losses[finalist] = problem.measure(members[finalist : finalist + 1], cluster, "exact")[0] @ weights
     _, at = lowest(losses[None])
     return int(members[at]) if losses[at] < limit else None

@@ -14,6 +14,8 @@ over the matrix instead of k, and a swap a fraction of one. float64 sums of thou
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -29,8 +31,6 @@ Float64s = npt.NDArray[np.float64]
 _TILE = 2048
 # Entries of the matrix that one chunk reads; small enough for Ctrl-C.
 _CHUNK = 1 << 27
-# Exact rows that are compared at once.
-_LOT = 64
 
 
 class CarriedSums:
@@ -123,9 +123,9 @@ class CarriedSums:
         losses = np.where(self._allowed, self._S, np.inf)
         losses[assignment.medoids] = np.inf
 
-        def exact(rows: Float64s) -> Float64s:
-            sums: Float64s = np.minimum(rows, assignment.d1) @ assignment.weights
-            return sums[None]
+        def exact(i: int) -> Float64s:
+            row = self._matrix.row(i, assignment.d1)
+            return np.array([np.minimum(row, assignment.d1) @ assignment.weights])
 
         _, i, _, compared = self._decide(losses[None], exact, np.inf)
         return i, compared
@@ -134,8 +134,8 @@ class CarriedSums:
         """Return (slot, row, rows compared) of the swap with the lowest loss, or None if none lowers the loss."""
         limit = assignment.loss - TOLERANCE * abs(assignment.loss)
 
-        def exact(rows: Float64s) -> Float64s:
-            return np.array([assignment.swap_losses(row) for row in rows]).T
+        def exact(i: int) -> Float64s:
+            return assignment.swap_losses(self._matrix.row(i, assignment.d2))
 
         slot, i, loss, compared = self._decide(self._swap_losses(assignment), exact, limit)
         return (slot, i, compared) if loss < limit else None
@@ -156,7 +156,7 @@ class CarriedSums:
         losses[assignment.fixed] = np.inf
         return losses
 
-    def _decide(self, losses: Float64s, exact, limit: float) -> tuple[int, int, float, int]:  # type: ignore[no-untyped-def]
+    def _decide(self, losses: Float64s, exact: Callable[[int], Float64s], limit: float) -> tuple[int, int, float, int]:
         """Pick the lowest of (slots, n) losses; where they are estimates, compare those near the lowest exactly."""
         if self._matrix.exact:
             slot, i = lowest(losses)
@@ -166,8 +166,6 @@ class CarriedSums:
         finalists = np.flatnonzero(best <= lead + self._matrix.margin * abs(lead))
         if len(finalists) == 0:
             return 0, 0, np.inf, 0
-        judged = np.concatenate(
-            [exact(self._matrix.exact_rows(finalists[span])) for span in spans(len(finalists), _LOT)], axis=1
-        )
+        judged = np.array([exact(i) for i in finalists.tolist()]).T
         slot, place = lowest(judged)
         return slot, int(finalists[place]), float(judged[slot, place]), len(finalists)

@@ -26,7 +26,7 @@ def fasterpam(problem: Problem) -> Solution:
         limit = assignment.loss - TOLERANCE * abs(assignment.loss)
         losses = assignment.swap_losses(matrix.values[i])
         if not matrix.exact and losses.min() < limit + matrix.margin * abs(limit):
-            losses = assignment.swap_losses(matrix.row(i))
+            losses = assignment.swap_losses(matrix.row(i, assignment.d2))
         if losses.min() < limit:
             if n_swaps == problem.max_iter:
                 return Solution(assignment, n_swaps, converged=False)

@@ -29,7 +29,7 @@ def fastpam(problem: Problem) -> Solution:
         while proposals and n_swaps < problem.max_iter and not problem.stopped:
             (slot, i), *proposals = proposals
             # The swaps before this one changed the state: look again at this one alone, exactly.
-            loss = assignment.swap_losses(matrix.row(i))[slot] if i not in assignment.medoids else np.inf
+            loss = assignment.swap_losses(matrix.row(i, assignment.d2))[slot] if i not in assignment.medoids else np.inf
             if loss < assignment.loss - TOLERANCE * abs(assignment.loss):
                 rest = {"round": (proposals, references, count)}
                 accept(problem, matrix, assignment, slot, i, references=references, candidates=count, position=rest)

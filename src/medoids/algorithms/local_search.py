@@ -35,7 +35,7 @@ def start(problem: Problem) -> tuple[Matrix, CarriedSums, Assignment]:
     matrix = problem.matrix
     sums = CarriedSums(matrix, problem.weights > 0, problem.k, problem.threads)
     if isinstance(problem.init, str) and problem.init == "build":
-        return matrix, sums, build(problem, sums, matrix.row)
+        return matrix, sums, build(problem, sums)
     return matrix, sums, initialize(problem)
 
 
@@ -52,6 +52,6 @@ def accept(
 ) -> None:
     """Make a swap whose exact loss is known to be lower, and record it."""
     before, out = assignment.loss, assignment.medoids[slot]
-    assignment.swap(slot, i, matrix.row(i))
+    assignment.swap(slot, i, matrix.row(i, assignment.d2))
     assert assignment.loss < before + TOLERANCE * abs(before), "a swap must lower the loss"
     problem.record("swap", assignment, i, out, references=references, candidates=candidates, position=position)

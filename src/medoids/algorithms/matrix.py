@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.algorithms.problem import Problem
+from medoids.assignment import DOUBT
 from medoids.distances.precomputed import Precomputed
 from medoids.distances.protocol import Floats
 from medoids.engine.threads import spans
@@ -79,13 +80,18 @@ class Matrix:
     def _half(self) -> bool:
         return self._problem.distance.symmetric
 
-    def row(self, i: int) -> npt.NDArray[np.float64]:
-        """Exact distances from i to all points; read from the matrix where it is exact."""
-        if self.exact:
-            return np.asarray(self.values[i], dtype=np.float64)
-        return self._problem.exact_row(i)
+    def row(self, i: int, below: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Distances from i to all points: exact where they are below the limits given.
 
-    def exact_rows(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
-        """Exact distances from several candidates to all points."""
-        with self._problem.distance.tally.phase("exact"):
-            return self._problem.exact_rows(rows)
+        Who is nearest and second nearest is decided among those below d2, which are about 2/k of all.
+        """
+        values = np.asarray(self.values[i], dtype=np.float64)
+        if self.exact:
+            return values
+        near = np.flatnonzero(values <= (1 + DOUBT) * below)
+        values[near] = self._problem.measure(np.array([i]), near, "exact")[0]
+        return values
+
+    def estimate(self, medoids: npt.NDArray[np.intp], points: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+        """Distances as the matrix has them."""
+        return np.asarray(self.values[np.ix_(medoids, points)], dtype=np.float64)

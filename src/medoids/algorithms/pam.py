@@ -51,7 +51,7 @@ def _best_swap(problem: Problem, matrix: Matrix, assignment: Assignment) -> tupl
         compared = len(near)
         losses[:] = np.inf
         for finalist in near.tolist():
-            losses[:, finalist] = assignment.swap_losses(matrix.row(finalist))
+            losses[:, finalist] = assignment.swap_losses(matrix.row(finalist, assignment.d2))
     slot, i = lowest(losses)
     return (slot, i, compared) if losses[slot, i] < limit else None
 

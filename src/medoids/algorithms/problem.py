@@ -135,25 +135,32 @@ class Problem:
             position={},
         )
 
-    def exact_row(self, i: int) -> npt.NDArray[np.float64]:
-        """Distances from row i, as a medoid, to all points."""
+    def add(self, assignment: Assignment, i: int) -> None:
+        """Make row i the next medoid."""
         if i in self.known:
-            return self.known[i]
-        if self.matrix is not None and self.matrix.exact:
-            return np.asarray(self.matrix.values[i], dtype=np.float64)
-        with self.distance.tally.phase("assignment"):
-            row: npt.NDArray[np.float64] = self.exact_rows(np.array([i]))[0]
-            return row
+            row = self.known[i]
+        elif self.matrix is not None:
+            row = self.matrix.row(i, assignment.d2)
+        else:
+            with self.distance.tally.phase("assignment"):
+                row = self.exact_rows(np.array([i]))[0]
+        assignment.add(i, row)
 
     def assign(self, medoids: npt.ArrayLike) -> Assignment:
         """Return the state with these medoids."""
-        kept = 8 * self.k * self.n <= max(_LITTLE, self.memory_limit // _SHARE)
-        assignment = Assignment(self.weights, self.k, self.frozen, measure=None if kept else self._measure)
+        matrix, measure, estimate = self.matrix, None, None
+        if matrix is not None and not matrix.exact:
+            measure, estimate = self.measure, matrix.estimate
+        elif 8 * self.k * self.n > max(_LITTLE, self.memory_limit // _SHARE):
+            measure = self.measure
+        assignment = Assignment(self.weights, self.k, self.frozen, measure, estimate)
         for i in np.asarray(medoids).tolist():
-            assignment.add(i, self.exact_row(i))
+            self.add(assignment, i)
         return assignment
 
-    def _measure(self, medoids: npt.NDArray[np.intp], points: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+    def measure(
+        self, medoids: npt.NDArray[np.intp], points: npt.NDArray[np.intp], phase: str = "assignment"
+    ) -> npt.NDArray[np.float64]:
         """Exact distances from some medoids to some points."""
         out = np.empty((len(medoids), len(points)))
 
@@ -161,7 +168,7 @@ class Problem:
             for few in spans(len(medoids), _FEW):
                 out[few, lot] = self.distance.exact_block(medoids[few], points[lot])
 
-        with self.distance.tally.phase("assignment"):
+        with self.distance.tally.phase(phase):
             self.threads.map(work, spans(len(points), _POINTS), threaded=self.distance.threaded)
         self.distance.release()
         return out
@@ -170,7 +177,7 @@ class Problem:
         """Return the state that BUILD starts from: no medoid but the frozen ones, each a step of the trace."""
         assignment = self.resume() or self.assign([])
         for i in self.frozen[len(assignment.medoids) :]:
-            assignment.add(i, self.exact_row(i))
+            self.add(assignment, i)
             self.record("build", assignment, i, None, references=self.n, candidates=1)
         return assignment
 

@@ -14,11 +14,10 @@ from medoids.algorithms.matrix import MARGIN
 from medoids.algorithms.moments import State
 from medoids.algorithms.pairedpam import DELTA, FEW
 from medoids.algorithms.problem import Problem, Solution
-from medoids.assignment import TOLERANCE, lowest
+from medoids.assignment import TOLERANCE, Assignment, lowest
 from medoids.bandit import Paired, search_pairs
 from medoids.sharded.guests import Guests
 from medoids.sharded.messages import Copies
-from medoids.sharded.part import Part
 from medoids.sharded.pool import Pool, ShardLost
 from medoids.sharded.posing import Posed
 from medoids.sharded.search import Levelled, ShardedArms
@@ -56,7 +55,7 @@ class ShardedPAM:
         self._sent = 0
         self._told = pool.trips, pool.down, pool.up
         self._copies: dict[int, Copies] = {}  # the medoids themselves
-        self.assignment = Part(np.zeros(0), problem.k, problem.frozen)
+        self.assignment = Assignment(np.zeros(0), problem.k, problem.frozen)
         self._prepare()
 
     def _prepare(self) -> None:
@@ -183,7 +182,7 @@ class ShardedPAM:
             loss = sum(self.pool.ask("restore", medoids, everyone))
         self.guests.clear()
         if self.assignment.medoids != medoids:
-            self.assignment = Part(np.zeros(0), self.problem.k, self.problem.frozen)
+            self.assignment = Assignment(np.zeros(0), self.problem.k, self.problem.frozen)
             for i in medoids:
                 self.assignment.add(i, np.zeros(0))
         self.assignment.loss = float(loss) if medoids else np.inf

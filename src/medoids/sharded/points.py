@@ -7,11 +7,11 @@ import numpy.typing as npt
 
 from medoids.algorithms.arms import addition_sums, swap_sums
 from medoids.algorithms.levels import Levels
+from medoids.assignment import Assignment
 from medoids.distances import Floats, Tally
 from medoids.engine.threads import Threads, spans
 from medoids.sharded.host import Host, same_is_zero
 from medoids.sharded.messages import References
-from medoids.sharded.part import Part
 
 __all__ = ["ShardPoints", "changes"]
 
@@ -21,7 +21,9 @@ Rows = npt.NDArray[np.intp]
 _ARMS = 1024
 
 
-def changes(block: Floats, references: References, part: Part, k: int, *, swaps: bool) -> tuple[Float64s, Float64s]:
+def changes(
+    block: Floats, references: References, part: Assignment, k: int, *, swaps: bool
+) -> tuple[Float64s, Float64s]:
     """Sums over references of the changes of each face, and of their squares, in the precision of the block."""
     kind = np.result_type(block.dtype, np.float32)
     d1, d2, w = (x.astype(kind) for x in (references.d1, references.d2, references.w))
@@ -40,7 +42,7 @@ class ShardPoints:
     levels : Levels
         Whose first ones are the batches that are stored.
     host : Host
-    part : Part
+    part : Assignment
     k : int
     arms : ndarray
         The own rows that are arms.
@@ -50,7 +52,7 @@ class ShardPoints:
     """
 
     def __init__(
-        self, levels: Levels, host: Host, part: Part, k: int, arms: Rows, least: Float64s, *, swaps: bool
+        self, levels: Levels, host: Host, part: Assignment, k: int, arms: Rows, least: Float64s, *, swaps: bool
     ) -> None:
         self._host = host
         self._levels, self._part, self._k, self.swaps = levels, part, k, swaps

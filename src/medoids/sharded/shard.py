@@ -15,12 +15,12 @@ from medoids.algorithms.level_zero import LevelZero
 from medoids.algorithms.levels import Levels
 from medoids.algorithms.moments import Moments, State
 from medoids.algorithms.problem import TOO_LARGE
+from medoids.assignment import Assignment
 from medoids.distances import Floats, Tally, count_rows, dissimilarity
 from medoids.engine.threads import Threads, spans
 from medoids.sharded.arms import ShardArms, partial_of
 from medoids.sharded.host import Facing, Host, empty_like, same_is_zero
 from medoids.sharded.messages import Census, Copies, Drop, Lead, Partial, Plan, References, Survivors, Task
-from medoids.sharded.part import Part
 from medoids.sharded.points import ShardPoints, changes
 from medoids.sharded.reading import check_part, check_part_weights
 
@@ -72,7 +72,7 @@ class Shard:
         self._X: Floats = np.concatenate(filled) if len(filled) > 1 else filled[0]
         self._rows: Rows = np.concatenate(rows)
         self._weights: Float64s = np.concatenate(weighed)
-        self._part: Part | None = None
+        self._part: Assignment | None = None
         self._tally = Tally()
         self._told = 0, 0
         self._threads = Threads(task.n_jobs)
@@ -188,7 +188,7 @@ class Shard:
     def restore(self, medoids: list[int], copies: Copies | None) -> float:
         """Go back to some medoids, whose rows come along; return this shard's part of the loss."""
         if self._part is None or self._part.medoids != medoids:
-            self._part = Part(self._weights, self._task.k, self._task.frozen)
+            self._part = Assignment(self._weights, self._task.k, self._task.frozen)
             self._judged = {}
             self._zero.forget()
             if copies is not None:
@@ -211,7 +211,7 @@ class Shard:
         return self._loss(), self.give(np.array([i]))
 
     @property
-    def _assignment(self) -> Part:
+    def _assignment(self) -> Assignment:
         assert self._part is not None
         return self._part
 
