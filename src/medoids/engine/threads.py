@@ -6,8 +6,9 @@ each chunk is the same arithmetic whoever runs it. A chunk should take well unde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -66,24 +67,27 @@ class Threads:
                 work(chunk)
             return
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="medoids")
-        self._drain(work, iter(chunks))
-
-    def _drain(self, work: Callable[[Chunk], Any], chunks: Iterator[Chunk]) -> None:
-        # A short queue instead of submitting all: on an error only the running chunks have to be waited for.
-        assert self._pool is not None
-        running: set[Future[Any]] = set()
+            self._pool = ThreadPoolExecutor(self.n_jobs - 1, thread_name_prefix="medoids")
+        queue = deque(chunks)
+        # This thread takes its share, too: a round trip to the pool for every chunk would cost as much as many chunks.
+        others = [self._pool.submit(_work_off, queue, work) for _ in range(min(self.n_jobs, len(queue)) - 1)]
         try:
-            for chunk in chunks:
-                running.add(self._pool.submit(work, chunk))
-                if len(running) >= 2 * self.n_jobs:
-                    done, running = wait(running, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        future.result()
-            for future in running:
-                future.result()
-        except BaseException:
-            for future in running:
-                future.cancel()
-            wait(running)
-            raise
+            _work_off(queue, work)
+            for other in others:
+                other.result()
+        finally:
+            queue.clear()
+            wait(others)
+
+
+def _work_off(queue: deque[Chunk], work: Callable[[Chunk], Any]) -> None:
+    try:
+        while queue:
+            try:
+                chunk = queue.popleft()
+            except IndexError:  # another thread has just taken the last one
+                return
+            work(chunk)
+    except BaseException:
+        queue.clear()
+        raise
