@@ -23,7 +23,7 @@ def test_every_chunk_is_worked_on_once(n_jobs: int, chunks: int) -> None:
     with Threads(n_jobs) as threads:
         threads.map(work, range(chunks))
         threads.map(work, range(chunks))
-    assert done == {chunk: 2 for chunk in range(chunks)}
+    assert done == dict.fromkeys(range(chunks), 2)
 
 
 def test_two_threads_work_at_a_time() -> None:
