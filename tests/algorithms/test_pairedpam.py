@@ -113,6 +113,57 @@ def _collect(found: np.ndarray, tile: Tile) -> None:
             found[number, tile.run] = tile.values[tile.groups[g], tile.columns, lane]
 
 
+def test_levels_that_are_forgotten_are_computed_again() -> None:
+    X = np.random.RandomState(0).rand(200, 3)
+    tally = Tally()
+    with Threads(1) as threads:
+        # Room for 13 groups of 16 arms in the first level, which are all, and for 7 in the second, which are half.
+        distance, room = dissimilarity(X, "l2", None), 8 * (13 * 16 * 8 + 7 * 16 * 16)
+        levels = Levels(distance, [slice(0, 8), slice(8, 24), slice(24, 200)], room, threads, tally)
+        arms = np.arange(100)
+        levels.fill(0, levels.everyone)
+        levels.fill(1, arms)
+        assert not levels.full
+        assert tally.computed == 200 * 8 + 100 * 16
+        levels.fill(1, levels.everyone)
+        assert levels.full
+        levels.forget()
+        assert not levels.full
+        assert levels.holds(0, levels.everyone)
+        assert not levels.holds(1, arms)
+        before = tally.computed
+        levels.fill(1, arms[::-1])
+        assert tally.computed == before + 100 * 16
+        assert levels.row(1, 7) == pytest.approx(cdist(X[7:8], X[8:24])[0])
+
+
+def test_a_bound_by_way_of_another_arm_keeps_all_that_the_direct_bound_keeps() -> None:
+    """Random changes of 300 arms with 4 faces; the pivot and the leader are two of them."""
+    from medoids.algorithms.kernels import meet_faces
+
+    random, t, arms, k, width, slack = np.random.RandomState(0), 60, 300, 4, 0.2, 1e-3
+    centre = random.normal(size=(t, 1, 1))
+    z = centre + random.normal(size=(1, arms, k)) * 0.3 + random.normal(size=(t, arms, k)) * random.rand(1, arms, 1)
+    S, T = np.zeros(arms), z.sum(axis=0)
+    means = T / t
+    pivot, leader = (17, 2), np.unravel_index(np.argmin(means), means.shape)
+    against = z - z[:, pivot[0], pivot[1]][:, None, None]
+    V, U = np.zeros(arms), (against**2).sum(axis=0)
+    gap = float(against[:, leader[0], leader[1]].std())
+    keep = np.empty(arms, dtype=np.int8)
+    floor = np.zeros(arms)
+    mean, lead = float(means[pivot]), float(means[leader])
+    meet_faces(S, T, np.arange(arms), V, U, t, mean, lead, gap, width, floor, slack, 0, arms, keep)
+    spread = against.std(axis=0)
+    passes = means - mean <= width * spread + slack
+    assert (keep > 0).tolist() == (passes & (means - lead <= width * (spread + gap) + slack)).any(axis=1).tolist()
+    assert (keep == 2).tolist() == (passes & (means - lead <= width * spread + slack)).any(axis=1).tolist()
+    assert len(set(keep.tolist())) == 3
+    directly = (z - z[:, leader[0], leader[1]][:, None, None]).std(axis=0)
+    stays = passes & (means - lead <= width * directly + slack)
+    assert (keep > 0)[stays.any(axis=1)].all()
+
+
 @pytest.mark.parametrize("metric", ["l2", "sqeuclidean", "l1", "chebyshev", "cosine"])
 def test_coarse_distances_are_within_half_a_step(metric: str) -> None:
     X = np.random.RandomState(0).normal(size=(3200, 4)) + 3  # more than what runs in float64

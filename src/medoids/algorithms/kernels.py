@@ -240,19 +240,25 @@ def pair_swaps(values, groups, at, columns, step, slot, x1, x2, w, lead, V, U): 
 
 
 @kernel()
-def meet_faces(S, T, at, V, U, t, lead, width, floor, slack, start, stop, keep):  # type: ignore[no-untyped-def]
-    """Keep an arm if one of its faces may beat the leader, by the spread of their differences.
+def meet_faces(S, T, at, V, U, t, pivot, lead, gap, width, floor, slack, start, stop, keep):  # type: ignore[no-untyped-def]
+    """Tell of each arm whether one of its faces may beat the pivot, by the spread of their differences, and the leader.
 
-    ``at`` are the places of the arms in S and T.
+    The spread of the differences from the leader is larger by at most ``gap``, that between the leader and the pivot.
+    ``keep`` becomes 0 for no, 2 for yes, and 1 for yes that would be no without the gap. ``at`` are the places of the
+    arms in S and T.
     """
     for i in range(start, stop):
-        keep[i] = False
+        keep[i] = 0
         for j in range(T.shape[1]):
-            difference = (S[at[i]] + T[at[i], j]) / t - lead
-            spread = max(0.0, (V[i] + U[i, j]) / t - difference * difference) ** 0.5
-            if difference <= width * max(spread, floor[i]) + slack:
-                keep[i] = True
-                break
+            mean = (S[at[i]] + T[at[i], j]) / t
+            difference = mean - pivot
+            spread = max(max(0.0, (V[i] + U[i, j]) / t - difference * difference) ** 0.5, floor[i])
+            if difference <= width * spread + slack:
+                if mean - lead <= width * spread + slack:
+                    keep[i] = 2
+                    break
+                if mean - lead <= width * (spread + gap) + slack:
+                    keep[i] = 1
 
 
 @kernel()

@@ -125,6 +125,8 @@ class Levels:
         All arms.
     keeps_first : bool
         Whether there is room for the first level of all arms. If not, none of it is stored.
+    full : bool
+        Whether something else was not stored for want of room.
     """
 
     def __init__(
@@ -141,6 +143,7 @@ class Levels:
         self._distance, self._threads, self._tally = distance, threads, tally
         self._budget = memory_limit
         self._bytes = 0
+        self.full = False
         self.everyone: Rows = np.arange(self.n)
         distance.prepare(threads)
         self.kind = np.dtype(np.float32 if distance.dtype == np.float32 else np.float64)
@@ -171,7 +174,9 @@ class Levels:
             return  # later levels, of which a search reads all and not only what has changed, gain more from the room
         missing = arms if level.place is None else arms[level.place[arms] < 0]
         known = len(arms) - len(missing)
-        missing = missing[: self._reserve(level, len(missing))]
+        room = self._reserve(level, len(missing))
+        self.full |= room < len(missing)
+        missing = missing[:room]
         self._tally.add(cached=known * width, computed=len(missing) * width)
         if len(missing):
             start = level.used
@@ -180,6 +185,14 @@ class Levels:
             if level.place is None:
                 level.place = np.full(self.n, -1, dtype=np.int32)
             level.place[missing] = start * LANES + np.arange(len(missing))
+
+    def forget(self) -> None:
+        """Make room: forget all levels but the first."""
+        for level in self.levels[1:]:
+            self._bytes -= level.values.nbytes
+            level.place, level.used = None, 0
+            level.values = np.empty((0, *level.values.shape[1:]), self._dtype)
+        self.full = False
 
     def holds(self, l: int, arms: Rows) -> bool:
         """Tell whether the distances of a level are stored for these arms."""
@@ -224,7 +237,7 @@ class Levels:
         need = level.used + -(-more // LANES)
         if need > have:
             free = self._budget - self._bytes
-            want = min(max(need, min(most, have * 3 // 2)), have + free // size)
+            want = min(max(need, min(most, have * 9 // 8)), have + free // size)
             if want > have:
                 # In place: a copy would need the memory of both for a moment.
                 level.values.resize((want, *level.values.shape[1:]), refcheck=False)

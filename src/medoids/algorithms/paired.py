@@ -27,6 +27,8 @@ __all__ = ["PairedArms"]
 _SPARSE, _COPIES = 3, 1 << 26
 # Arms that meet a pivot at a time: what most of them need V and U for is over after that.
 _LOT = 1 << 16
+# A pivot that does not lead any more may leave so many times the arms that it would if it were no gap away.
+_LOYAL = 1.1
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -81,7 +83,9 @@ class PairedArms:
         """Forget the arms that the bounds rule out: first by their own spreads, then by pairs with the leader.
 
         Being surely worse than any one arm is enough to fall, so when the lead changes, the arms first meet the leader
-        of before, for which only the last level is new, and only those that this leaves meet the new one on all levels.
+        of before, for which only the last level is new. That tells of the new one, too: the spread of an arm's
+        differences from it is larger at most by the spread between the two. Those that are left meet the new one on all
+        levels; unless these would have to be computed again, and only a few arms stay for this gap alone.
         """
         width = bounds.width(self.t)
         best, face = self._best_faces()
@@ -104,8 +108,11 @@ class PairedArms:
         leader = (int(self.left[at]), slot)
         here = np.flatnonzero(keep)
         if self._pivot is not None and self._pivot != leader and self._holds(self._pivot, here):
-            here = self._meet(self._pivot, width, here, leader[0])
-        self._restrict(self._meet(leader, width, here, leader[0]), met=leader)
+            here, surely = self._meet(self._pivot, width, here, leader[0], lead, self._gap(self._pivot, at, slot))
+            if self._levels.full and len(here) <= _LOYAL * surely:
+                self._restrict(here, met=self._pivot)
+                return
+        self._restrict(self._meet(leader, width, here, leader[0], lead)[0], met=leader)
 
     def improving(self, bounds: Paired) -> list[int]:
         """Return arms that are sure to lower the loss in the place of some medoid, the surest first.
@@ -182,8 +189,12 @@ class PairedArms:
         self._threads.map(work, spans(count, _tile(self.state.k)))
         return keep
 
-    def _meet(self, pivot: tuple[int, int], width: float, here: Rows, leader: int) -> Rows:
-        """Compare arms with one face of one of them, in pairs; return who stays, for whom V and U are kept.
+    def _meet(
+        self, pivot: tuple[int, int], width: float, here: Rows, leader: int, lead: float, gap: float = 0.0
+    ) -> tuple[Rows, int]:
+        """Compare arms with one face of one of them, in pairs, and so with the leader.
+
+        Return who stays, for whom V and U are kept, and how many do so not only for the gap.
 
         Parameters
         ----------
@@ -191,12 +202,14 @@ class PairedArms:
             Positions among those that are left.
         leader : int
             An arm that stays in any case.
+        lead, gap : float
+            Its mean, and the spread of its differences from the pivot.
         """
         start = self._met if self._pivot == pivot else 0
         if start == 0:
             self._copy(self.left[here])
-        lead = self._mean_of(pivot)
-        faces, kept = self.state.k if self.state.swaps else 0, 0
+        mean = self._mean_of(pivot)
+        faces, kept, surely = self.state.k if self.state.swaps else 0, 0, 0
         # Filled from the front: what is never written needs no memory.
         stay = np.empty(len(here), dtype=np.intp)
         kept_V, kept_U = np.empty(len(here)), np.empty((len(here), faces), self._levels.kind)
@@ -207,32 +220,47 @@ class PairedArms:
             else:
                 V, U = np.zeros(len(at)), np.zeros((len(at), faces), self._levels.kind)
             self._add_squares(pivot, range(start, self._l + 1), self.left[at], V, U)
-            keep = self._may_beat(lead, at, V, U, width) | (self.left[at] == leader)
+            may = self._may_beat(mean, lead, gap, at, V, U, width)
+            may[self.left[at] == leader] = 2
+            keep = may > 0
             new = slice(kept, kept + int(np.count_nonzero(keep)))
+            surely += int(np.count_nonzero(may == 2))
             stay[new], kept_V[new], kept_U[new] = at[keep], V[keep], U[keep]
             kept = new.stop
         self._V, self._U = kept_V[:kept], kept_U[:kept]
-        return stay[:kept]
+        return stay[:kept], surely
+
+    def _gap(self, pivot: tuple[int, int], at: int, slot: int) -> float:
+        """Return the spread of the differences between a pivot that was met and one face of the arm at a position."""
+        V, U = self._V[at : at + 1].copy(), self._U[at : at + 1].copy()
+        self._add_squares(pivot, range(self._met, self._l + 1), self.left[at : at + 1], V, U)
+        square = float(V[0] + (U[0, slot] if self.state.swaps else 0.0)) / self.t
+        difference = self._mean_of((int(self.left[at]), slot)) - self._mean_of(pivot)
+        return float(np.sqrt(max(0.0, square - difference**2)))
 
     def _add_squares(self, pivot: tuple[int, int], levels: Iterable[int], arms: Rows, V: Float64s, U: Floats) -> None:
         """Add some levels to V and U of arms against a pivot."""
         for l in levels:
             self._scan(l, arms, self._pair_adder(l, self._changes_of(pivot, l), V, U))
 
-    def _may_beat(self, lead: float, at: Rows, V: Float64s, U: Floats, width: float) -> npt.NDArray[np.bool_]:
-        """Tell which arms' faces may be better than a mean, by the spread of their differences from its arm."""
+    def _may_beat(
+        self, pivot: float, lead: float, gap: float, at: Rows, V: Float64s, U: Floats, width: float
+    ) -> npt.NDArray[np.int8]:
+        """Tell which arms' faces may be better than the pivot's and the leader's means: see `kernels.meet_faces`."""
         moments, t, floor = self.moments, self.t, self._floor(at)
         if not self.state.swaps:
-            difference = moments.S[at] / t - lead
-            spread = np.sqrt(np.maximum(V / t - difference**2, 0))
-            kept: npt.NDArray[np.bool_] = difference <= width * np.maximum(spread, floor) + self._slack
+            mean = moments.S[at] / t
+            spread = np.maximum(np.sqrt(np.maximum(V / t - (mean - pivot) ** 2, 0)), floor)
+            may = (mean - pivot <= width * spread + self._slack) & (mean - lead <= width * (spread + gap) + self._slack)
+            surely = mean - lead <= width * spread + self._slack
+            kept: npt.NDArray[np.int8] = may.astype(np.int8) + (may & surely)
             return kept
         from medoids.algorithms.kernels import meet_faces
 
-        keep = np.empty(len(at), dtype=np.bool_)
+        keep = np.empty(len(at), dtype=np.int8)
 
         def work(arms: slice) -> None:
-            bounds = lead, width, floor, self._slack
+            bounds = pivot, lead, gap, width, floor, self._slack
             meet_faces(moments.S, moments.T, at, V, U, t, *bounds, arms.start, arms.stop, keep)
 
         self._threads.map(work, spans(len(keep), _tile(self.state.k)))

@@ -78,6 +78,7 @@ class PairedPAM:
         self.levels = self._make_levels(coarse=coarse)
         self.bounds = Paired(DELTA if problem.delta is None else problem.delta, n)
         self._zero = LevelZero(self.levels)
+        self._swapping = False
         self.place = np.full(problem.n, -1, dtype=np.intp)
         self.place[self.order] = np.arange(n)
 
@@ -159,6 +160,10 @@ class PairedPAM:
         if self.levels.step != 1.0 and not self.levels.step * _FINE < state.typical():
             self.levels = self._make_levels(coarse=False)
             self._zero = LevelZero(self.levels)
+        if swaps and not self._swapping and self.levels.full:
+            # What BUILD's steps asked for fills the memory, and swaps ask for other arms, mostly the same ones.
+            self.levels.forget()
+        self._swapping = swaps
         carried = self._carry(state)
         allowed = np.ones(len(self.order), dtype=bool)
         allowed[self.place[assignment.medoids]] = False

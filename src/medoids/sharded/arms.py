@@ -87,7 +87,7 @@ class ShardArms(PairedArms):
         here, met = np.flatnonzero(keep), None
         for met, mean, row in order.meet:
             self._met_row = mean, row
-            here = self._meet(met, order.width, here, int(self.left[at]) if at >= 0 else -1)
+            here, _ = self._meet(met, order.width, here, int(self.left[at]) if at >= 0 else -1, mean)
         self._restrict(here, met)
         return len(self.left)
 

@@ -39,6 +39,7 @@ class Levelled(Levels):
         self.n = n
         self.levels = [Level(span, None, np.zeros((0, 0, 0))) for span in spans]
         self.kind, self.step, self.everyone = np.dtype(np.float64), 1.0, np.zeros(0, dtype=np.intp)
+        self.full = False
 
 
 class FewArms(PairedArms):
