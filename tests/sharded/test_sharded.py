@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 import data
-from medoids.sharded.messages import Task
+from medoids import k_medoids
+from medoids.algorithms.paired import LOYAL
+from medoids.sharded.messages import Drop, Task
 from medoids.sharded.pool import InProcess
 from medoids.sharded.posing import pose
+from medoids.sharded.search import ShardedArms
 from medoids.sharded.shard import Shard
 from sharded.in_process import assert_same, sharded
 
@@ -145,6 +148,22 @@ def test_scarce_memory_makes_the_same_rounds_as_on_one_machine() -> None:
     # 512 references, then half as many more in each round (a quarter more, were there memory enough).
     rounds = [512, 768, 1152, 1728, 2592, 3300]
     assert {step.references for step in local.trace} <= set(rounds)
+
+
+def test_a_close_pivot_stays_where_memory_is_scarce(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, stayed = np.random.RandomState(0).normal(size=(6000, 2)), []
+    order = ShardedArms._order
+
+    def watched(self: ShardedArms, drop: Drop) -> int:
+        surely = order(self, drop)
+        if len(drop.meet) == 1 and drop.meet[0].gap > 0:
+            stayed.append(self._count <= LOYAL * surely)
+        return surely
+
+    monkeypatch.setattr(ShardedArms, "_order", watched)
+    tight, _ = sharded(X, 4, cuts=[2000, 3000], shards=2, memory_limit=1 << 20)
+    assert set(stayed) == {True, False}
+    assert tight.assignment.medoids == k_medoids(X, 4, algorithm="fastpam1").medoid_indices.tolist()
 
 
 @pytest.mark.parametrize("n", [150, 1300, 3300])

@@ -21,14 +21,14 @@ from medoids.bandit import Paired
 from medoids.distances import Floats
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["PairedArms"]
+__all__ = ["LOYAL", "PairedArms"]
 
 # Distances of the arms that are left are copied together when these are so few of those around, up to so many bytes.
 _SPARSE, _COPIES = 3, 1 << 26
 # Arms that meet a pivot at a time: what most of them need V and U for is over after that.
 _LOT = 1 << 16
 # A pivot that does not lead any more may leave so many times the arms that it would if it were no gap away.
-_LOYAL = 1.1
+LOYAL = 1.1
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -109,7 +109,7 @@ class PairedArms:
         here = np.flatnonzero(keep)
         if self._pivot is not None and self._pivot != leader and self._holds(self._pivot, here):
             here, surely = self._meet(self._pivot, width, here, leader[0], lead, self._gap(self._pivot, at, slot))
-            if self._levels.full and len(here) <= _LOYAL * surely:
+            if self._levels.full and len(here) <= LOYAL * surely:
                 self._restrict(here, met=self._pivot)
                 return
         self._restrict(self._meet(leader, width, here, leader[0], lead)[0], met=leader)

@@ -73,10 +73,10 @@ class ShardArms(PairedArms):
             found.pivot_row = self._levels.row(self._l, int(self.left[where]))
         return found
 
-    def obey(self, order: Drop) -> int:
-        """Drop arms as told; return how many are left."""
+    def obey(self, order: Drop) -> tuple[int, int]:
+        """Drop arms as told; return how many are left, and how many not only for a gap."""
         if len(self.left) == 0:
-            return 0
+            return 0, 0
         self._slack = order.slack
         keep = self._screen(order.lead, order.spread, order.width)
         if self._l == 0:
@@ -84,12 +84,13 @@ class ShardArms(PairedArms):
         at = self._find(order.leader)
         if at >= 0:
             keep[at] = True
-        here, met = np.flatnonzero(keep), None
-        for met, mean, row in order.meet:
-            self._met_row = mean, row
-            here, _ = self._meet(met, order.width, here, int(self.left[at]) if at >= 0 else -1, mean)
+        here, met, leader = np.flatnonzero(keep), None, int(self.left[at]) if at >= 0 else -1
+        surely = len(here)
+        for one in order.meet:
+            self._met_row, met = (one.mean, one.row), one.face
+            here, surely = self._meet(met, order.width, here, leader, order.lead, one.gap)
         self._restrict(here, met)
-        return len(self.left)
+        return len(self.left), surely
 
     def see(self, references: References) -> None:
         """Look at the next level, whose references were sent."""

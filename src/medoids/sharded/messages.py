@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,20 @@ import numpy.typing as npt
 
 from medoids.distances import Facts, Floats
 
-__all__ = ["Census", "Copies", "Drop", "Lead", "Partial", "Plan", "References", "Survivors", "Task", "size_of"]
+__all__ = [
+    "Census",
+    "Copies",
+    "Drop",
+    "Lead",
+    "Left",
+    "Meet",
+    "Partial",
+    "Plan",
+    "References",
+    "Survivors",
+    "Task",
+    "size_of",
+]
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -67,6 +80,10 @@ class References:
     objects: Floats | None = None
     numbers: Rows | None = None
 
+    def bare(self) -> References:
+        """Return them without their rows."""
+        return replace(self, objects=None, numbers=None)
+
     @classmethod
     def together(cls, parts: list[References]) -> References:
         """Put the references of several shards in the order of the permutation."""
@@ -114,18 +131,38 @@ class Partial:
 
 
 @dataclass
+class Meet:
+    """A face to meet: its mean, and its arm's distances to the references so far."""
+
+    face: tuple[int, int]
+    mean: float
+    row: Floats
+    gap: float = 0.0  # between it and the leader
+
+
+@dataclass
 class Drop:
-    """How to drop arms: bounds, and the faces to meet with their means and distances to the references so far."""
+    """How to drop arms: bounds, and the faces to meet."""
 
     lead: float
     spread: float
     width: float
     slack: float
     leader: int  # position of the arm that stays in any case; -1 for none
-    meet: list[tuple[tuple[int, int], float, Floats]]
+    meet: list[Meet]
     ahead: int = -1  # a level whose references come back with the answer
     fresh: bool = False  # whether with their rows
     share: float = 0.0  # unless no more arms are left in a shard than this
+
+
+@dataclass
+class Left:
+    """How many arms an order has left in a shard, for the gap alone or surely, and whether it has no room for more."""
+
+    count: int
+    surely: int
+    full: bool
+    ahead: References | None = None
 
 
 @dataclass

@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from medoids.algorithms.levels import Level, Levels
 from medoids.algorithms.moments import Moments, State
-from medoids.algorithms.paired import PairedArms
+from medoids.algorithms.paired import LOYAL, PairedArms
 from medoids.bandit import Paired
 from medoids.distances import Floats
 from medoids.engine.threads import Threads
 from medoids.sharded.guests import Guests
-from medoids.sharded.messages import Copies, Drop, Lead, Partial, References
+from medoids.sharded.messages import Copies, Drop, Lead, Left, Meet, Partial, References
 from medoids.sharded.pool import Pool
 from medoids.sharded.shard import GUESTS
 
@@ -157,6 +157,8 @@ class ShardedArms:
         self._row: Floats = np.zeros(0)  # the pivot's distances
         self._met = 0
         self._known: Partial  # the pivot's moments, with its owner's last answer
+        self._full = False  # whether a shard has no room for more distances
+        self._seen: References  # so far
         self._leads: list[Lead] = []
         self._next: list[References] = pool.ask("references", 0, sent == 0)
         self._leads = pool.ask("begin", self._references(0), state.swaps)
@@ -200,7 +202,9 @@ class ShardedArms:
         if len(parts) < len(self._leads):  # some shard did not send its own along
             parts = self._pool.ask("references", l, new)
         self.sent = max(self.sent, l + 1)
-        return References.together(parts)
+        found = References.together(parts)
+        self._seen = References.together([self._seen, found.bare()]) if l else found.bare()
+        return found
 
     def _gather(self) -> FewArms:
         """Bring the arms that are left to the driver, and from there to all shards."""
@@ -249,21 +253,42 @@ class ShardedArms:
         slack = self._noise * max(self.state.scale(), abs(best.mean))
         lead, spread = (0.0, 0.0) if none else (best.mean, best.spread)
         self._screen_pivot(lead, spread, width, slack)
+        order = Drop(lead, spread, width, slack, -1 if none else best.position, [])
+        if none:
+            self._order(order)
+            return
         leader = (best.position, best.face)
-        meet = []
-        if not none:
-            if self._pivot is not None and self._pivot != leader:
-                meet.append((self._pivot, self._pivot_mean(), self._row))
-            meet.append((leader, best.mean, best.row))
-            self._pivot, self._row, self._met = leader, best.row, self._l + 1
-        order = Drop(lead, spread, width, slack, -1 if none else best.position, meet)
+        if self._pivot is not None and self._pivot != leader:
+            order.meet = [Meet(self._pivot, self._pivot_mean(), self._row, self._gap(leader, best.row))]
+            if self._full:
+                surely = self._order(order)
+                if self._count <= LOYAL * surely:
+                    self._met = self._l + 1
+                    return
+                order.meet = []
+        order.meet.append(Meet(leader, best.mean, best.row))
+        self._pivot, self._row, self._met = leader, best.row, self._l + 1
+        self._order(order)
+
+    def _order(self, order: Drop) -> int:
+        """Have the shards drop arms; return how many are left not only for a gap."""
         if self.ahead:
             span = self._levels[self._l + 1].span
             order.ahead, order.fresh = self._l + 1, self._l + 1 >= self.sent
             order.share = min(_MOST, span.stop - span.start) / len(self._leads)
-        answers = self._pool.ask("drop", order)
-        self._count = sum(left for left, _ in answers)
-        self._next = [some for _, some in answers if some is not None]
+        answers: list[Left] = self._pool.ask("drop", order)
+        self._count = sum(left.count for left in answers)
+        self._full = any(left.full for left in answers)
+        self._next = [left.ahead for left in answers if left.ahead is not None]
+        return sum(left.surely for left in answers)
+
+    def _gap(self, leader: tuple[int, int], row: Floats) -> float:
+        """Return the spread of the differences between the pivot and the leader."""
+        assert self._pivot is not None
+        seen, swaps = self._seen, self.state.swaps
+        state, span = State(seen.d1, seen.d2, seen.slot, seen.w, self.state.k, swaps), slice(0, self.t)
+        difference = state.changes(self._row, span, self._pivot[1]) - state.changes(row, span, leader[1])
+        return float(difference.std())
 
     def _screen_pivot(self, lead: float, spread: float, width: float, slack: float) -> None:
         """Forget the pivot if it falls by its own spread."""

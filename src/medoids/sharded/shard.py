@@ -20,7 +20,7 @@ from medoids.distances import Floats, Tally, count_rows, dissimilarity
 from medoids.engine.threads import Threads, spans
 from medoids.sharded.arms import ShardArms, partial_of
 from medoids.sharded.host import Facing, Host, empty_like, same_is_zero
-from medoids.sharded.messages import Census, Copies, Drop, Lead, Partial, Plan, References, Survivors, Task
+from medoids.sharded.messages import Census, Copies, Drop, Lead, Left, Partial, Plan, References, Survivors, Task
 from medoids.sharded.points import ShardPoints, changes
 from medoids.sharded.reading import check_part, check_part_weights
 
@@ -150,6 +150,7 @@ class Shard:
         own = Facing(self._host, "own", count)
         self._levels = Levels(own, self._spans, limit - limit // _SHARE, self._threads, self._tally)
         self._zero = LevelZero(self._levels)
+        self._swapping = False
         # Runs of the own rows, which are the references that this shard knows of each level.
         ends = np.searchsorted(self._positions, [span.stop for span in self._spans])
         self._runs = [slice(int(a), int(b)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
@@ -266,6 +267,9 @@ class Shard:
         self._take_in(references)
         r, a = references, self._assignment
         state = State(r.d1, r.d2, r.slot, r.w, len(a.medoids), swaps, tuple(a.fixed))
+        if swaps and not self._swapping and self._levels.full:
+            self._levels.forget()  # as on one machine
+        self._swapping = swaps
         carried = self._zero.follow(state)
         if not np.isfinite(carried.Q).all():
             raise ValueError(TOO_LARGE)
@@ -281,11 +285,12 @@ class Shard:
             assert references.numbers is not None
             self._host.append("references", references.objects, references.numbers)
 
-    def drop(self, order: Drop) -> tuple[int, References | None]:
-        """Drop arms as told; return how many are left and, if those are many, the next references, to save a trip."""
-        left = self._arms.obey(order)
-        wanted = order.ahead >= 0 and left > order.share
-        return left, self.references(order.ahead, order.fresh) if wanted else None
+    def drop(self, order: Drop) -> Left:
+        """Drop arms as told; if many are left, the next references come back, to save a trip."""
+        left = Left(*self._arms.obey(order), self._levels.full)
+        if order.ahead >= 0 and left.count > order.share:
+            left.ahead = self.references(order.ahead, order.fresh)
+        return left
 
     def look(self, l: int, references: References, pivot: int) -> Lead:
         """Look at the next level with the arms that are left."""
