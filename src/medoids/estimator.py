@@ -57,7 +57,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         Most swaps. Reaching it warns.
     delta : float, optional
         Sets the width of the sampling algorithms' bounds, w = sqrt(log(1/delta)); None takes the algorithm's own:
-        5e-6 (w = 3.5) for "pairedpam", 1/(k n^3) for the BanditPAM family.
+        5e-6 (w = 3.5; 4 for the last search) for "pairedpam", 1/(k n^3) for the BanditPAM family.
     cache_width : int, default=1000
         BanditPAM family: cached distances a point.
     memory_limit : int or str, default="2GiB"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import lzma
 import tracemalloc
@@ -244,6 +245,23 @@ def test_weights_starts_and_a_loss_that_never_rises(init: str) -> None:
     assert (w[found.medoid_indices] > 0).all()
     rest = k_medoids(X, 5, init=found.medoid_indices, sample_weight=w, algorithm="fastpam1")
     assert rest.n_swaps == 0  # no swap improves
+
+
+@pytest.mark.parametrize("swap", ["best", "eager"])
+def test_the_last_search_is_surer_than_the_others(swap: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches that drop arms far too early end before an optimum, unless the last one looks again."""
+    X, metric = data.subset("letter", 3500, 0)
+    D = cdist(X, X)
+
+    def swaps_are_left(delta: float | None, seed: int) -> bool:
+        found = k_medoids(X, 8, metric=metric, algorithm="pairedpam", swap=swap, delta=delta, random_state=seed)
+        medoids = found.medoid_indices
+        losses = [np.minimum(D, np.delete(D[medoids], slot, axis=0).min(axis=0)).sum(axis=1).min() for slot in range(8)]
+        return min(losses) < D[medoids].min(axis=0).sum() * (1 - 1e-9)
+
+    assert any(swaps_are_left(0.9, seed) for seed in range(3))
+    monkeypatch.setattr(importlib.import_module("medoids.algorithms.pairedpam"), "DELTA", 0.9)
+    assert not any(swaps_are_left(None, seed) for seed in range(3))
 
 
 def test_an_outlier_that_level_0_does_not_show() -> None:

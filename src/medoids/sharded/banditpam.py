@@ -53,9 +53,10 @@ class ShardedBanditPAM(ShardedPAM):
 
     def _prepare(self) -> None:
         n, delta = self.posed.n, self.problem.delta
+        self._wider = None
         self.intervals = Independent(1 / (self.problem.k * n**3) if delta is None else delta)
 
-    def _search(self, *, swaps: bool) -> Finalists:  # type: ignore[override]
+    def _search(self, *, swaps: bool, last: bool = False) -> Finalists:  # type: ignore[override]
         """Drop arms until one is left or the references are used up."""
         n, pool = self.posed.n, self.pool
         # Without medoids the loss is infinite, and distances themselves vary enough.

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from medoids.algorithms.local_search import descend
 from medoids.algorithms.matrix import MARGIN
 from medoids.algorithms.moments import State
-from medoids.algorithms.pairedpam import DELTA, FEW
+from medoids.algorithms.pairedpam import FEW, bounds_of
 from medoids.algorithms.problem import Problem, Solution
 from medoids.assignment import TOLERANCE, Assignment, lowest
 from medoids.bandit import Paired, search_pairs
@@ -59,8 +59,8 @@ class ShardedPAM:
         self._prepare()
 
     def _prepare(self) -> None:
-        delta = DELTA if self.problem.delta is None else self.problem.delta
-        self.bounds = Paired(delta, self.posed.n)
+        self._wider: Paired | None
+        self.bounds, self._wider = bounds_of(self.problem.delta, self.posed.n)
 
     def run(self) -> Solution:
         problem = self.problem
@@ -106,10 +106,13 @@ class ShardedPAM:
         self._tell()
 
     def _swap(self) -> bool:
-        """Make the best swap of the arms that are left, if it helps."""
+        return self._swap_best() or (self._wider is not None and self._swap_best(last=True))
+
+    def _swap_best(self, *, last: bool = False) -> bool:
+        """Search, and make the best swap of the arms that are left, if it helps."""
         problem, assignment = self.problem, self.assignment
         with problem.distance.tally.phase("swap"):
-            arms = self._search(swaps=True)
+            arms = self._search(swaps=True, last=last)
         found = self._judge(arms.rows(), swaps=True)
         if found is None or not found[2] < assignment.loss - TOLERANCE * abs(assignment.loss):
             return False
@@ -120,7 +123,7 @@ class ShardedPAM:
         self._tell()
         return True
 
-    def _search(self, *, swaps: bool) -> ShardedArms:
+    def _search(self, *, swaps: bool, last: bool = False) -> ShardedArms:
         assignment, problem = self.assignment, self.problem
         mean = assignment.loss / self.posed.n if assignment.medoids else np.inf
         slots = len(assignment.medoids)
@@ -128,7 +131,7 @@ class ShardedPAM:
         state = State(mean * one, np.inf * one, np.zeros(1, np.intp), one, slots, swaps, tuple(assignment.fixed))
         noise = TOLERANCE if problem.distance.exact else MARGIN
         arms = ShardedArms(self.pool, self.guests, self.levels, state, problem.threads, noise, self._sent)
-        search_pairs(arms, self.bounds, FEW)
+        search_pairs(arms, self._wider if last and self._wider is not None else self.bounds, FEW)
         self._sent = arms.sent
         return arms
 
