@@ -36,6 +36,8 @@ _WAIT = 1.5e8
 _CHUNK = 1 << 21
 # Arms that are looked up at a time, for the sake of memory.
 _LOT = 1 << 18
+# A level has room for all arms from the start if so many of its size would fit.
+_SMALL = 8
 # Steps of the largest distance there can be: 16 bits hold some more, should rounding make it larger.
 _STEPS = 65_000
 # A chunk of computed ones is a share of the arms, so that a few arms make several chunks, too.
@@ -238,7 +240,11 @@ class Levels:
         if need > have:
             free = self._budget - self._bytes
             want = min(max(need, min(most, have * 9 // 8)), have + free // size)
-            if want > have:
+            if have == 0 and _SMALL * most * size <= free:
+                # For all arms at once: what is never written needs no memory, and to grow means to write zeros first.
+                level.values = np.empty((most, *level.values.shape[1:]), self._dtype)
+                self._bytes += most * size
+            elif want > have:
                 # In place: a copy would need the memory of both for a moment.
                 level.values.resize((want, *level.values.shape[1:]), refcheck=False)
                 self._bytes += (want - have) * size
