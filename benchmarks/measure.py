@@ -12,7 +12,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-__all__ = ["in_turns", "machine", "peak_memory", "seconds_of"]
+__all__ = ["fresh", "in_turns", "machine", "peak_memory", "seconds_of"]
 
 
 def seconds_of(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -33,7 +33,7 @@ def in_turns(works: dict[str, Callable[[], Any]], repetitions: int) -> dict[str,
 
 
 _PEAK = """
-import json, sys
+import json, sys, time
 def status(key):
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) for line in file if line.startswith(key)) * 1024
@@ -41,16 +41,24 @@ def status(key):
 with open("/proc/self/clear_refs", "w") as file:
     file.write("5")  # forget the peak so far
 start = status("VmRSS")
+began = time.perf_counter()
 {work}
-print(json.dumps(status("VmHWM") - start))
+seconds = time.perf_counter() - began
+print(json.dumps([status("VmHWM") - start, seconds, {answer}]))
 """
+
+
+def fresh(before: str, work: str, answer: str = "None") -> tuple[int, float, Any]:
+    """Run ``work`` in a new process after ``before``: bytes that it adds (Linux), its seconds, and an answer."""
+    script = _PEAK.format(before=before, work=work, answer=answer)
+    output = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+    memory, seconds, value = json.loads(output)
+    return memory, seconds, value
 
 
 def peak_memory(before: str, work: str) -> int:
     """Bytes by which ``work`` raises the memory of a new process above what it had after ``before`` (Linux)."""
-    script = _PEAK.format(before=before, work=work)
-    output = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
-    return int(json.loads(output))
+    return fresh(before, work)[0]
 
 
 def machine() -> str:
