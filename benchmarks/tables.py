@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.cluster import cluster
 from benchmarks.contest import contest, contestants, draw
 from benchmarks.coverage import coverage
 from benchmarks.datasets import METRIC, load, mnist, rows_of, words
@@ -307,6 +308,7 @@ TABLES = {"exact": exact, "startup": startup, "first": first, "calls": calls, "p
 # Minutes each, for the peers that take them.
 FULL = {
     "bandit": bandit,
+    "cluster": cluster,
     "cifar": cifar,
     "covertype": covertype,
     "growth": growth,
