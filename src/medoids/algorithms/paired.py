@@ -338,8 +338,8 @@ class PairedArms:
             self._pivot, self._met = met, self._l + 1
         elif self._pivot is not None:
             self._V, self._U = self._V[at], self._U[at]
-            if not self._holds(self._pivot, np.arange(len(self.left))):
-                self._pivot = None
+        if self._pivot is not None and not self._holds(self._pivot, np.arange(len(self.left))):
+            self._pivot = None
 
     @property
     def ahead(self) -> bool:

@@ -223,7 +223,7 @@ class ShardedArms:
         self._guests.welcome(copies)
         moments = Partial(*(joined(name) for name in ("S", "Q", "T", "R", "own")))
         few = self._few(positions[at], copies.numbers, moments)
-        if self._pivot is not None:
+        if self._pivot is not None and self._pivot[0] in positions:
             V, U = (np.concatenate([getattr(some, name) for some in found])[at] for name in ("V", "U"))
             few.met(self._pivot, self._met, V, U)
         return few
