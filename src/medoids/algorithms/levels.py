@@ -32,8 +32,8 @@ LANES = 16
 _ARMS, _REFERENCES = 512, 512
 _MOST = 2048  # references, where arms are few
 _WAIT = 1.5e8
-# Stored distances of a chunk: some milliseconds of work.
-_CHUNK = 1 << 21
+# Stored distances of a chunk: half a millisecond of work.
+_CHUNK = 1 << 19
 # Arms that are looked up at a time, for the sake of memory.
 _LOT = 1 << 18
 # A level has room for all arms from the start if so many of its size would fit.

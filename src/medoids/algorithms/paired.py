@@ -35,8 +35,8 @@ Rows = npt.NDArray[np.intp]
 
 
 def _tile(faces: int) -> int:
-    """Arms of a chunk that looks at each face once: some milliseconds of work."""
-    return max(16, (1 << 21) // max(1, faces))
+    """Arms of a chunk that looks at each face once: half a millisecond of work."""
+    return max(16, (1 << 18) // max(1, faces))
 
 
 def _contains(rows: Rows, row: int) -> bool:
