@@ -27,7 +27,7 @@ from medoids.bandit import Paired, search_pairs
 from medoids.engine.threads import spans
 from medoids.initialization import initialize
 
-__all__ = ["FEW", "PairedPAM", "bounds_of", "first_references", "pairedpam", "share_memory"]
+__all__ = ["FEW", "FINE", "PairedPAM", "bounds_of", "first_references", "pairedpam", "share_memory"]
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -45,7 +45,7 @@ _LITTLE = 1 << 26
 # Memory is scarce if it does not hold so many times the first level: there will be distances to compute again.
 _SCARCE = 3
 # Distances that are stored coarsely are so many steps in the mean.
-_FINE = 256
+FINE = 256
 # Points of a chunk when few arms meet all references, and chunks after which pages of a file are given back.
 _POINTS, _STRETCH = 2048, 128
 
@@ -180,7 +180,7 @@ class PairedPAM:
     ) -> PairedArms:
         """Drop arms round by round, until few are left, all references have been seen, or the caller has enough."""
         state = State.of(assignment, self.order, swaps=swaps)
-        if self.levels.step != 1.0 and not self.levels.step * _FINE < state.typical():
+        if self.levels.step != 1.0 and not self.levels.step * FINE < state.typical():
             self.levels = self._make_levels(coarse=False)
             self._zero = LevelZero(self.levels)
         if swaps and not self._swapping and self.levels.full:

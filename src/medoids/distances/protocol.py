@@ -33,6 +33,8 @@ class Facts:
         Mean of the vectors.
     top : float
         Largest absolute value after centring.
+    most : float
+        A bound on all distances, where memory is so scarce that it was asked for; else infinite.
     longest, length : int, float
         Largest and mean length of texts.
     tokens : bool
@@ -42,6 +44,7 @@ class Facts:
     small: bool
     centre: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     top: float = 0.0
+    most: float = np.inf
     longest: int = 0
     length: float = 0.0
     tokens: bool = False

@@ -63,7 +63,7 @@ class ShardArms(PairedArms):
         at = int(np.argmin(best))
         arm, slot = int(self.left[at]), int(face[at])
         row = np.concatenate([self._levels.row(l, arm) for l in range(self._l + 1)])
-        row = row.astype(self._levels[0].values.dtype)  # which it came from
+        row = row.astype(self._levels.kind)  # which it came from
         mean, spread = float(best[at]), self._spread_of(at, slot)
         found = Lead(mean, int(self._positions[arm]), slot, spread, row, len(self.left))
         where = self._find(pivot)

@@ -40,6 +40,7 @@ class Host:
 
     def __init__(self, kind: Dissimilarity, own: Floats, numbers: Rows, facts: Facts, threads: Threads) -> None:
         self._kind, self._facts, self._threads = kind, facts, threads
+        self.most = facts.most
         self.own = len(own)
         self._rooms = {"references": _ROOM, "guests": _ROOM}
         self.used = {"references": 0, "guests": 0}
@@ -106,6 +107,9 @@ class Facing(Dissimilarity):
         inner = host.distance
         self.n, self.dtype, self.exact = count, inner.dtype, inner.exact
         self.symmetric, self.cost, self.threaded = inner.symmetric, inner.cost, inner.threaded
+
+    def most(self) -> float:
+        return self._host.most
 
     def block(self, rows: Index, columns: Index) -> Floats:
         # Levels asks for references first where it makes no difference.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,13 +54,14 @@ class Posed:
         self.weight = sum(c.weight for c in census)
         self.census, self.facts = census, facts
         self.distance = Elsewhere(self.rows, kind)
+        self.scarce = False
         if batch_width is not None:
             self.spans = batches(self.n, batch_width)
             return
         # As on one machine with the same limit, whatever the number of workers: the same rounds, the same path.
         first = first_references(kind.cost)
-        _, scarce = share_memory(self.n, task.k, first, kind.dtype.itemsize, task.memory_limit)
-        self.spans = rounds(self.n, first, fast=scarce)
+        _, self.scarce = share_memory(self.n, task.k, first, kind.dtype.itemsize, task.memory_limit)
+        self.spans = rounds(self.n, first, fast=self.scarce)
 
 
 def survey(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
@@ -105,7 +107,11 @@ def pose(pool: Pool, task: Task, batch_width: int | None = None) -> Posed:
     census, facts = survey(pool, task)
     sample: Copies = next(c for c in pool.ask("sample") if len(c.objects))
     kind = dissimilarity(sample.objects, task.metric, task.metric_params)
-    return Posed(census, facts, kind.hosting(sample.objects, sample.numbers, facts), task, batch_width)
+    hosted = kind.hosting(sample.objects, sample.numbers, facts)
+    posed = Posed(census, facts, hosted, task, batch_width)
+    if posed.scarce and hosted.dtype == np.float32:
+        posed.facts = replace(facts, most=max(pool.ask("most", facts)))
+    return posed
 
 
 def settle(pool: Pool, posed: Posed, random: np.random.RandomState, parts: list[list[int]]) -> None:

@@ -14,9 +14,10 @@ import numpy.typing as npt
 from medoids.algorithms.level_zero import LevelZero
 from medoids.algorithms.levels import Levels
 from medoids.algorithms.moments import Moments, State
+from medoids.algorithms.pairedpam import FINE
 from medoids.algorithms.problem import TOO_LARGE
 from medoids.assignment import Assignment
-from medoids.distances import Floats, Tally, count_rows, dissimilarity
+from medoids.distances import Dissimilarity, Facts, Floats, Tally, count_rows, dissimilarity
 from medoids.engine.threads import Threads, spans
 from medoids.sharded.arms import ShardArms, partial_of
 from medoids.sharded.host import Facing, Host, empty_like, same_is_zero
@@ -118,6 +119,15 @@ class Shard:
         lots = spans(len(self._X), 1024)
         return max((float(np.abs(self._X[lot] - centre).max()) for lot in lots), default=0.0)
 
+    def most(self, facts: Facts) -> float:
+        """Return a bound on the distances between rows, if all were like those here."""
+        lots = spans(len(self._X), _POINTS)
+        return max((self._kind().hosting(self._X[lot], self._rows[lot], facts).most() for lot in lots), default=0.0)
+
+    def _kind(self) -> Dissimilarity:
+        sample = self._X[:1] if len(self._X) else empty_like(self._X, 1)
+        return dissimilarity(sample, self._task.metric, self._task.metric_params)
+
     def sample(self) -> Copies:
         """Return a row, for what it is."""
         return Copies(self._rows[:1], self._X[:1])
@@ -141,15 +151,9 @@ class Shard:
         self._by_row = np.argsort(self._rows)
         self._sorted = self._rows[self._by_row]
         self._n, self._spans = plan.n, plan.spans
-        sample = self._X[:1] if len(self._X) else empty_like(self._X, 1)
-        kind = dissimilarity(sample, self._task.metric, self._task.metric_params)
-        self._host = Host(kind, self._X[at], self._rows, plan.facts, self._threads)
+        self._host = Host(self._kind(), self._X[at], self._rows, plan.facts, self._threads)
         del self._X
-        limit = self._task.memory_limit
-        count = len(self._rows)
-        own = Facing(self._host, "own", count)
-        self._levels = Levels(own, self._spans, limit - limit // _SHARE, self._threads, self._tally)
-        self._zero = LevelZero(self._levels)
+        self._store(coarse=bool(np.isfinite(plan.facts.most)))
         self._swapping = False
         # Runs of the own rows, which are the references that this shard knows of each level.
         ends = np.searchsorted(self._positions, [span.stop for span in self._spans])
@@ -157,6 +161,12 @@ class Shard:
         self._judged: dict[int, Float64s] = {}
         self.forget_guests()
         self.restore([], None)
+
+    def _store(self, *, coarse: bool) -> None:
+        own, limit = Facing(self._host, "own", len(self._rows)), self._task.memory_limit
+        room = limit - limit // _SHARE
+        self._levels = Levels(own, self._spans, room, self._threads, self._tally, coarse=coarse)
+        self._zero = LevelZero(self._levels)
 
     def forget_guests(self) -> None:
         """Forget the copies of candidates that were sent."""
@@ -267,6 +277,8 @@ class Shard:
         self._take_in(references)
         r, a = references, self._assignment
         state = State(r.d1, r.d2, r.slot, r.w, len(a.medoids), swaps, tuple(a.fixed))
+        if self._levels.step != 1.0 and not self._levels.step * FINE < state.typical():
+            self._store(coarse=False)
         if swaps and not self._swapping and self._levels.full:
             self._levels.forget()  # as on one machine
         self._swapping = swaps
