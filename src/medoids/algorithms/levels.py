@@ -40,6 +40,8 @@ _LOT = 1 << 18
 _SMALL = 8
 # Steps of the largest distance there can be: 16 bits hold some more, should rounding make it larger.
 _STEPS = 65_000
+# A distance that matters is at least so many of them.
+_FINE = 256
 # A chunk of computed ones is a share of the arms, so that a few arms make several chunks, too.
 _SHARES = 8
 
@@ -187,6 +189,10 @@ class Levels:
             if level.place is None:
                 level.place = np.full(self.n, -1, dtype=np.int32)
             level.place[missing] = start * LANES + np.arange(len(missing))
+
+    def too_coarse(self, typical: float) -> bool:
+        """Tell whether a typical distance is only a few of the steps in which distances are stored."""
+        return self.step != 1.0 and not self.step * _FINE < typical
 
     def forget(self) -> None:
         """Make room: forget all levels but the first."""

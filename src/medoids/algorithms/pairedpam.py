@@ -27,7 +27,7 @@ from medoids.bandit import Paired, search_pairs
 from medoids.engine.threads import spans
 from medoids.initialization import initialize
 
-__all__ = ["FEW", "FINE", "PairedPAM", "bounds_of", "first_references", "pairedpam", "share_memory"]
+__all__ = ["FEW", "PairedPAM", "bounds_of", "first_references", "pairedpam", "share_memory"]
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -44,8 +44,6 @@ DEAR = 1_000.0
 _LITTLE = 1 << 26
 # Memory is scarce if it does not hold so many times the first level: there will be distances to compute again.
 _SCARCE = 3
-# Distances that are stored coarsely are so many steps in the mean.
-FINE = 256
 # Points of a chunk when few arms meet all references, and chunks after which pages of a file are given back.
 _POINTS, _STRETCH = 2048, 128
 
@@ -64,13 +62,13 @@ def share_memory(n: int, k: int, first: int, size: int, memory_limit: int) -> tu
     return budget, _SCARCE * n * first * size > budget
 
 
-def bounds_of(delta: float | None, n: int) -> tuple[Paired, Paired | None]:
-    """Return the bounds of searches and, by default, wider ones for the last.
+def bounds_of(delta: float | None, n: int) -> tuple[Paired, ...]:
+    """Return the bounds of searches and, by default, wider ones: a fit ends when no swap is found with any of them.
 
     A step that errs elsewhere is a detour, and the swaps that follow lead to an optimum. The last search is the one
     that says that there is none: a swap that it overlooks is lost, with all that would have followed.
     """
-    return (Paired(DELTA, n), Paired(_LAST, n)) if delta is None else (Paired(delta, n), None)
+    return (Paired(DELTA, n), Paired(_LAST, n)) if delta is None else (Paired(delta, n),)
 
 
 class PairedPAM:
@@ -87,9 +85,8 @@ class PairedPAM:
         levels = rounds(n, self._first(), fast=scarce)
         self._make_levels = partial(Levels, distance, levels, budget, problem.threads, problem.distance.tally)
         self.levels = self._make_levels(coarse=coarse)
-        self.bounds, self._wider = bounds_of(problem.delta, n)
+        self.bounds, *self._wider = bounds_of(problem.delta, n)
         self._zero = LevelZero(self.levels)
-        self._swapping = False
         self.place = np.full(problem.n, -1, dtype=np.intp)
         self.place[self.order] = np.arange(n)
 
@@ -134,11 +131,12 @@ class PairedPAM:
 
     def _swap_overlooked(self, assignment: Assignment) -> bool:
         """Look again, with wider bounds, for a swap before none is said to help; make the best if there is one."""
-        if self._wider is None:
-            return False
-        with self.problem.distance.tally.phase("swap"):
-            arms = self._search(assignment, swaps=True, bounds=self._wider)
-        return self._swap_best(assignment, arms)
+        for bounds in self._wider:
+            with self.problem.distance.tally.phase("swap"):
+                arms = self._search(assignment, swaps=True, bounds=bounds)
+            if self._swap_best(assignment, arms):
+                return True
+        return False
 
     def best_swap(self, assignment: Assignment) -> tuple[int, int, float] | None:
         """Return (slot, row, loss) of the best swap, or None if none lowers the loss; nothing is changed."""
@@ -180,13 +178,9 @@ class PairedPAM:
     ) -> PairedArms:
         """Drop arms round by round, until few are left, all references have been seen, or the caller has enough."""
         state = State.of(assignment, self.order, swaps=swaps)
-        if self.levels.step != 1.0 and not self.levels.step * FINE < state.typical():
+        if self.levels.too_coarse(state.typical()):
             self.levels = self._make_levels(coarse=False)
             self._zero = LevelZero(self.levels)
-        if swaps and not self._swapping and self.levels.full:
-            # What BUILD's steps asked for fills the memory, and swaps ask for other arms, mostly the same ones.
-            self.levels.forget()
-        self._swapping = swaps
         carried = self._carry(state)
         allowed = np.ones(len(self.order), dtype=bool)
         allowed[self.place[assignment.medoids]] = False

@@ -53,10 +53,10 @@ class ShardedBanditPAM(ShardedPAM):
 
     def _prepare(self) -> None:
         n, delta = self.posed.n, self.problem.delta
-        self._wider = None
         self.intervals = Independent(1 / (self.problem.k * n**3) if delta is None else delta)
+        self.bounds = [self.intervals]
 
-    def _search(self, *, swaps: bool, last: bool = False) -> Finalists:  # type: ignore[override]
+    def _search(self, bounds: Independent, *, swaps: bool) -> Finalists:  # type: ignore[override]
         """Drop arms until one is left or the references are used up."""
         n, pool = self.posed.n, self.pool
         # Without medoids the loss is infinite, and distances themselves vary enough.
@@ -64,7 +64,7 @@ class ShardedBanditPAM(ShardedPAM):
         count = sum(pool.ask("begin_points", swaps, mean))
         if count == 0:
             return Finalists(range(0), 0, np.zeros(0, dtype=np.intp))
-        w = self.intervals.w
+        w = bounds.w
         for start in range(0, n, BATCH):
             if count <= BATCH and start:
                 return self._search_few(start, swaps)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from medoids.algorithms.moments import State
 from medoids.algorithms.pairedpam import FEW, bounds_of
 from medoids.algorithms.problem import Problem, Solution
 from medoids.assignment import TOLERANCE, Assignment, lowest
-from medoids.bandit import Paired, search_pairs
+from medoids.bandit import search_pairs
 from medoids.sharded.guests import Guests
 from medoids.sharded.messages import Copies
 from medoids.sharded.pool import Pool, ShardLost
@@ -59,8 +59,7 @@ class ShardedPAM:
         self._prepare()
 
     def _prepare(self) -> None:
-        self._wider: Paired | None
-        self.bounds, self._wider = bounds_of(self.problem.delta, self.posed.n)
+        self.bounds: Sequence[Any] = bounds_of(self.problem.delta, self.posed.n)
 
     def run(self) -> Solution:
         problem = self.problem
@@ -97,7 +96,7 @@ class ShardedPAM:
     def _build(self) -> None:
         problem = self.problem
         with problem.distance.tally.phase("build"):
-            arms = self._search(swaps=False)
+            arms = self._search(self.bounds[0], swaps=False)
         found = self._judge(arms.rows(), swaps=False)
         assert found is not None
         references, candidates = arms.t, len(arms.left)
@@ -106,13 +105,13 @@ class ShardedPAM:
         self._tell()
 
     def _swap(self) -> bool:
-        return self._swap_best() or (self._wider is not None and self._swap_best(last=True))
+        return any(self._swap_best(bounds) for bounds in self.bounds)
 
-    def _swap_best(self, *, last: bool = False) -> bool:
+    def _swap_best(self, bounds: Any) -> bool:
         """Search, and make the best swap of the arms that are left, if it helps."""
         problem, assignment = self.problem, self.assignment
         with problem.distance.tally.phase("swap"):
-            arms = self._search(swaps=True, last=last)
+            arms = self._search(bounds, swaps=True)
         found = self._judge(arms.rows(), swaps=True)
         if found is None or not found[2] < assignment.loss - TOLERANCE * abs(assignment.loss):
             return False
@@ -123,7 +122,7 @@ class ShardedPAM:
         self._tell()
         return True
 
-    def _search(self, *, swaps: bool, last: bool = False) -> ShardedArms:
+    def _search(self, bounds: Any, *, swaps: bool) -> ShardedArms:
         assignment, problem = self.assignment, self.problem
         mean = assignment.loss / self.posed.n if assignment.medoids else np.inf
         slots = len(assignment.medoids)
@@ -131,7 +130,7 @@ class ShardedPAM:
         state = State(mean * one, np.inf * one, np.zeros(1, np.intp), one, slots, swaps, tuple(assignment.fixed))
         noise = TOLERANCE if problem.distance.exact else MARGIN
         arms = ShardedArms(self.pool, self.guests, self.levels, state, problem.threads, noise, self._sent)
-        search_pairs(arms, self._wider if last and self._wider is not None else self.bounds, FEW)
+        search_pairs(arms, bounds, FEW)
         self._sent = arms.sent
         return arms
 

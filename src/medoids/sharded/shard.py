@@ -14,7 +14,6 @@ import numpy.typing as npt
 from medoids.algorithms.level_zero import LevelZero
 from medoids.algorithms.levels import Levels
 from medoids.algorithms.moments import Moments, State
-from medoids.algorithms.pairedpam import FINE
 from medoids.algorithms.problem import TOO_LARGE
 from medoids.assignment import Assignment
 from medoids.distances import Dissimilarity, Facts, Floats, Tally, count_rows, dissimilarity
@@ -154,7 +153,6 @@ class Shard:
         self._host = Host(self._kind(), self._X[at], self._rows, plan.facts, self._threads)
         del self._X
         self._store(coarse=bool(np.isfinite(plan.facts.most)))
-        self._swapping = False
         # Runs of the own rows, which are the references that this shard knows of each level.
         ends = np.searchsorted(self._positions, [span.stop for span in self._spans])
         self._runs = [slice(int(a), int(b)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
@@ -277,11 +275,8 @@ class Shard:
         self._take_in(references)
         r, a = references, self._assignment
         state = State(r.d1, r.d2, r.slot, r.w, len(a.medoids), swaps, tuple(a.fixed))
-        if self._levels.step != 1.0 and not self._levels.step * FINE < state.typical():
+        if self._levels.too_coarse(state.typical()):
             self._store(coarse=False)
-        if swaps and not self._swapping and self._levels.full:
-            self._levels.forget()  # as on one machine
-        self._swapping = swaps
         carried = self._zero.follow(state)
         if not np.isfinite(carried.Q).all():
             raise ValueError(TOO_LARGE)
