@@ -52,12 +52,16 @@ class Page:
         self.chromium = chromium
 
     def open(self, path: Path, *, width: int = 1200, scheme: str = "light", medium: str = "screen") -> None:
+        from selenium.webdriver.support.wait import WebDriverWait
+
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": medium, "features": features})
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
         self.chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         self.chromium.get_log("performance")
         self.chromium.get(path.as_uri())
+        # On a busy machine the driver has come back while half of a large page was still to be parsed.
+        WebDriverWait(self.chromium, 60).until(lambda _: self.run("return document.readyState") == "complete")
 
     def run(self, script: str, *arguments: Any) -> Any:
         return self.chromium.execute_script(script, *arguments)
