@@ -7,8 +7,10 @@ import pytest
 
 import data
 from medoids import k_medoids
-from medoids.algorithms.paired import LOYAL
-from medoids.sharded.messages import Drop, Task
+from medoids.algorithms.levels import Levels
+from medoids.distances import Tally, dissimilarity
+from medoids.engine.threads import Threads
+from medoids.sharded.messages import Task
 from medoids.sharded.pool import InProcess
 from medoids.sharded.posing import pose
 from medoids.sharded.search import ShardedArms
@@ -150,20 +152,29 @@ def test_scarce_memory_makes_the_same_rounds_as_on_one_machine() -> None:
     assert {step.references for step in local.trace} <= set(rounds)
 
 
-def test_a_close_pivot_stays_where_memory_is_scarce(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, stayed = np.random.RandomState(0).normal(size=(6000, 2)), []
-    order = ShardedArms._order
+def test_a_close_pivot_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, changed = np.random.RandomState(0).normal(size=(6000, 2)), []
+    gains = ShardedArms._gains
 
-    def watched(self: ShardedArms, drop: Drop) -> int:
-        surely = order(self, drop)
-        if len(drop.meet) == 1 and drop.meet[0].gap > 0:
-            stayed.append(self._count <= LOYAL * surely)
-        return surely
+    def watched(self: ShardedArms, least: float) -> bool:
+        changed.append(gains(self, least))
+        return changed[-1]
 
-    monkeypatch.setattr(ShardedArms, "_order", watched)
-    tight, _ = sharded(X, 4, cuts=[2000, 3000], shards=2, memory_limit=1 << 20)
-    assert set(stayed) == {True, False}
-    assert tight.assignment.medoids == k_medoids(X, 4, algorithm="fastpam1").medoid_indices.tolist()
+    monkeypatch.setattr(ShardedArms, "_gains", watched)
+    found, _ = sharded(X, 4, cuts=[2000, 3000], shards=2)
+    assert set(changed) == {True, False}
+    assert found.assignment.medoids == k_medoids(X, 4, algorithm="fastpam1").medoid_indices.tolist()
+
+
+def test_guests_in_any_order() -> None:
+    """Distances from rows whose numbers are a run, but not in order."""
+    X = np.random.RandomState(0).normal(size=(50, 3))
+    with Threads(1) as threads:
+        levels = Levels(dissimilarity(X, "l2"), [slice(0, 50)], 10**6, threads, Tally())
+        arms = np.array([3, 5, 4, 6])
+        levels.fill(0, arms)
+        for arm in arms.tolist():
+            np.testing.assert_allclose(levels.row(0, arm), np.linalg.norm(X - X[arm], axis=1), rtol=1e-12)
 
 
 @pytest.mark.parametrize("n", [150, 1300, 3300])

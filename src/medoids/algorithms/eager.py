@@ -4,7 +4,7 @@ What costs most on PAM's path is certainty about *which* step is best, of the la
 thousands of candidates are nearly as good. Eager swaps ask only for steps that surely help:
 
 1. BUILD and then the best swaps until none helps, on the references of level 0 alone: all points are candidates, and
-   the loss is estimated from the sample. No distances but level 0's are needed. It is larger here than on PAM's path.
+   the loss is estimated from the sample. No distances but level 0's are needed.
 2. Searches over all candidates as on PAM's path, but each ends as soon as some swaps are sure to lower the loss: for
    each slot at most one. They are made in turn, the surest first, where the exact loss falls, after those before it.
 
@@ -19,15 +19,15 @@ from medoids.algorithms.kernels import lowest_face
 from medoids.algorithms.local_search import descend
 from medoids.algorithms.moments import State
 from medoids.algorithms.paired import PairedArms
-from medoids.algorithms.pairedpam import DEAR, PairedPAM
+from medoids.algorithms.pairedpam import PairedPAM
 from medoids.algorithms.problem import Solution
 from medoids.assignment import TOLERANCE, Assignment
 from medoids.initialization import initialize
 
 __all__ = ["EagerPAM"]
 
-# References of level 0, for cheap and for dear distances, and at least so many for each medoid.
-_CHEAP, _DEAR, _EACH = 1024, 256, 8
+# References of level 0, at least, for each medoid.
+_EACH = 8
 
 
 class EagerPAM(PairedPAM):
@@ -36,8 +36,7 @@ class EagerPAM(PairedPAM):
     def _first(self) -> int:
         problem = self.problem
         most = problem.memory_limit // (2 * problem.n * problem.distance.inner.dtype.itemsize)  # half for later levels
-        want = max(_CHEAP if problem.distance.cost < DEAR else _DEAR, _EACH * problem.k)
-        return max(super()._first(), min(want, most))
+        return max(super()._first(), min(_EACH * problem.k, most))
 
     def run(self) -> Solution:
         problem = self.problem

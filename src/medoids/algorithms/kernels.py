@@ -24,11 +24,11 @@ __all__ = [
     "add_both",
     "add_swaps",
     "copy_lanes",
+    "judge_faces",
     "lowest_face",
     "meet_faces",
     "pair_additions",
     "pair_swaps",
-    "screen_faces",
     "store_lanes",
     "store_steps",
     "sum_losses",
@@ -179,11 +179,15 @@ def pair_additions(values, groups, at, columns, step, x1, w, lead, V):  # type: 
 
 
 @kernel()
-def add_swaps(values, groups, at, columns, step, slot, x1, x2, w, w2, S, Q, T, R):  # type: ignore[no-untyped-def]
-    """S, Q, T, R by Theorem 1: what a reference brings if its medoid stays, and what is added for its own slot."""
+def add_swaps(values, groups, at, columns, step, slot, x1, x2, w, w2, r, S, Q, T, R, P):  # type: ignore[no-untyped-def]
+    """S, Q, T, R by Theorem 1: what a reference brings if its medoid stays, and what is added for its own slot; and P.
+
+    ``r`` is w2 times what the loss of the reference does when its medoid is removed.
+    """
     lanes, k = values.shape[2], T.shape[1]
     total, square = np.empty(lanes, x1.dtype), np.empty(lanes, x1.dtype)
     own, own_square = np.empty((k, lanes), x1.dtype), np.empty((k, lanes), x1.dtype)
+    removed = np.empty((k, lanes), x1.dtype)
     zero = x1.dtype.type(0)
     for g in range(len(groups)):
         block = values[groups[g]]
@@ -191,9 +195,10 @@ def add_swaps(values, groups, at, columns, step, slot, x1, x2, w, w2, S, Q, T, R
         square[:] = zero
         own[:] = zero
         own_square[:] = zero
+        removed[:] = zero
         for e in range(len(columns)):
-            row, near, far, weight, weight2 = block[columns[e]], x1[e], x2[e], w[e], w2[e]
-            first, second = own[slot[e]], own_square[slot[e]]
+            row, near, far, weight, weight2, removal = block[columns[e]], x1[e], x2[e], w[e], w2[e], r[e]
+            first, second, third = own[slot[e]], own_square[slot[e]], removed[slot[e]]
             for lane in range(lanes):
                 d = x1.dtype.type(row[lane])
                 kept = min(d, near) - near
@@ -202,6 +207,7 @@ def add_swaps(values, groups, at, columns, step, slot, x1, x2, w, w2, S, Q, T, R
                 square[lane] += weight2 * kept * kept
                 first[lane] += weight * (left - kept)
                 second[lane] += weight2 * (left * left - kept * kept)
+                third[lane] += removal * left
         for lane in range(lanes):
             i = at[g, lane]
             if i >= 0:
@@ -210,6 +216,7 @@ def add_swaps(values, groups, at, columns, step, slot, x1, x2, w, w2, S, Q, T, R
                 for j in range(k):
                     T[i, j] += step * own[j, lane]
                     R[i, j] += step * step * own_square[j, lane]
+                    P[i, j] += step * step * removed[j, lane]
 
 
 @kernel()
@@ -239,26 +246,107 @@ def pair_swaps(values, groups, at, columns, step, slot, x1, x2, w, lead, V, U): 
                     U[i, j] += step * step * own[j, lane]
 
 
-@kernel()
-def meet_faces(S, T, at, V, U, t, pivot, lead, gap, width, floor, slack, start, stop, keep):  # type: ignore[no-untyped-def]
-    """Tell of each arm whether one of its faces may beat the pivot, by the spread of their differences, and the leader.
+@inline
+def _spread(square, floor):  # type: ignore[no-untyped-def]
+    return max(max(0.0, square) ** 0.5, floor)
 
-    The spread of the differences from the leader is larger by at most ``gap``, that between the leader and the pivot.
-    ``keep`` becomes 0 for no, 2 for yes, and 1 for yes that would be no without the gap. ``at`` are the places of the
-    arms in S and T.
+
+@inline
+def _judge(S, Q, T, R, P, i, j, t, r, excess, v, wider, floor, width):  # type: ignore[no-untyped-def]
+    """Mean of face j of arm i, how far below 0 it may reach, and how far above, with regression on the removal of j.
+
+    ``r`` is the mean of that over the references so far, ``excess`` what this is above the known one, ``v`` the
+    variance. Both the plain mean and the regressed one tell of the ends, the latter with a width that is ``wider``; if
+    that is 0, removal is not trusted, and only enters the mean.
     """
+    mean = (S[i] + T[i, j]) / t
+    square = (Q[i] + R[i, j]) / t - mean * mean
+    reach = width * _spread(square, floor)
+    if wider == 0:
+        return mean - excess, reach - mean, reach + mean
+    common = P[i, j] / t - mean * r
+    slope = common / v
+    regressed, rest = mean - slope * excess, width * wider * _spread(square - slope * common, floor)
+    return regressed, min(reach - mean, rest - regressed), min(reach + mean, rest + regressed)
+
+
+@kernel()
+def judge_faces(S, Q, T, R, P, t, r, excess, v, wider, width, floor, start, stop, reach, best, face):  # type: ignore[no-untyped-def]
+    """Find of each arm the face with the lowest mean, and how far below 0 its faces may reach: see ``paired.py``."""
     for i in range(start, stop):
-        keep[i] = 0
+        reach[i], best[i] = -np.inf, np.inf
         for j in range(T.shape[1]):
-            mean = (S[at[i]] + T[at[i], j]) / t
-            difference = mean - pivot
-            spread = max(max(0.0, (V[i] + U[i, j]) / t - difference * difference) ** 0.5, floor[i])
-            if difference <= width * spread + slack:
-                if mean - lead <= width * spread + slack:
-                    keep[i] = 2
-                    break
-                if mean - lead <= width * (spread + gap) + slack:
-                    keep[i] = 1
+            if T[i, j] < np.inf:
+                known = r[j], excess[j], v[j], wider[j]
+                mean, below, _ = _judge(S, Q, T, R, P, i, j, t, *known, floor[i], width)
+                reach[i] = max(reach[i], below)
+                if mean < best[i]:
+                    best[i], face[i] = mean, j
+
+
+@kernel()
+def meet_faces(  # type: ignore[no-untyped-def]
+    S,
+    Q,
+    T,
+    R,
+    P,
+    at,
+    V,
+    U,
+    t,
+    r,
+    excess,
+    v,
+    wider,
+    l,
+    lead,
+    l2,
+    rl,
+    width,
+    floor,
+    start,
+    stop,
+    reach,
+    best,
+    face,
+    gap,
+):
+    """As `judge_faces`, after regression on the pivot's changes, too, whose mean is known; ``at`` are the arms' places.
+
+    ``l`` is the pivot's mean over the references so far, ``lead`` the one over all; l2 and rl are the sums of its
+    squares and of its products with the removal of each slot. ``gap`` is the spread that the lowest face has.
+    """
+    v_l, above = l2 / t - l * l, l - lead
+    for i in range(start, stop):
+        a = at[i]
+        reach[i], best[i] = -np.inf, np.inf
+        for j in range(T.shape[1]):
+            if not T[a, j] < np.inf:
+                continue
+            # Of the difference z from the pivot, so that nothing cancels where they are alike.
+            z = (S[a] + T[a, j]) / t - l
+            squares = V[i] + U[i, j]
+            with_r = (P[a, j] - rl[j]) / t - z * r[j]
+            with_l = (Q[a] + R[a, j] - l2 - squares) / (2 * t) - z * l
+            both = rl[j] / t - r[j] * l
+            square = squares / t - z * z
+            slope = with_l / v_l
+            spread = _spread(square - slope * with_l, floor[i])
+            mean = lead + z - slope * above
+            below = width * spread - mean
+            determinant = v[j] * v_l - both * both
+            if wider[j] == 0:
+                mean = lead + z - excess[j] - (with_l - both) / v_l * above
+            elif determinant > 1e-3 * v[j] * v_l:
+                slope_r = (with_r * v_l - with_l * both) / determinant
+                slope_l = (with_l * v[j] - with_r * both) / determinant
+                spread = _spread(square - slope_r * with_r - slope_l * with_l, floor[i])
+                mean = lead + z - slope_r * excess[j] - slope_l * above
+                below = min(below, width * wider[j] * spread - mean)
+            reach[i] = max(reach[i], below)
+            if mean < best[i]:
+                best[i], face[i], gap[i] = mean, j, spread
 
 
 @kernel()
@@ -288,34 +376,16 @@ def lowest_face(S, T, start, stop, best, face):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def surest_arms(S, Q, T, R, t, width, floor, allowed, start, stop, most, arm):  # type: ignore[no-untyped-def]
+def surest_arms(S, Q, T, R, P, t, r, excess, v, wider, width, floor, allowed, start, stop, most, arm):  # type: ignore[no-untyped-def]
     """Find the arm for each slot whose change is lowest at the upper end of its interval, and that end."""
     for i in range(start, stop):
-        if not allowed[i]:
-            continue
-        for j in range(T.shape[1]):
-            mean = (S[i] + T[i, j]) / t
-            if mean < most[j]:
-                reach = max((max(0.0, (Q[i] + R[i, j]) / t - mean * mean)) ** 0.5, floor[i])
-                if mean + width * reach < most[j]:
-                    most[j] = mean + width * reach
-                    arm[j] = i
-
-
-@kernel()
-def screen_faces(S, Q, T, R, t, lead, spread, width, floor, slack, start, stop, keep):  # type: ignore[no-untyped-def]
-    """Keep an arm if one of its faces may beat both the leader, whose mean is ``lead``, and no swap, whose mean is 0.
-
-    ``spread`` is the leader's standard deviation: that of a difference is at most the sum of the two.
-    """
-    for i in range(start, stop):
-        keep[i] = False
-        for j in range(T.shape[1]):
-            mean = (S[i] + T[i, j]) / t
-            reach = max((max(0.0, (Q[i] + R[i, j]) / t - mean * mean)) ** 0.5, floor[i])
-            if mean - lead <= width * (reach + spread) + slack and mean <= width * reach + slack:
-                keep[i] = True
-                break
+        if allowed[i]:
+            for j in range(T.shape[1]):
+                if T[i, j] < np.inf:
+                    known = r[j], excess[j], v[j], wider[j]
+                    _, _, above = _judge(S, Q, T, R, P, i, j, t, *known, floor[i], width)
+                    if above < most[j]:
+                        most[j], arm[j] = above, i
 
 
 @kernel()

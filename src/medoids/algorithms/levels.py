@@ -42,6 +42,8 @@ _SMALL = 8
 _STEPS = 65_000
 # A distance that matters is at least so many of them.
 _FINE = 256
+# References of a chunk when one arm meets all, chunks after which pages of a file are given back, and bytes to keep.
+_POINTS, _STRETCH, _WHOLE = 2048, 128, 1 << 25
 # A chunk of computed ones is a share of the arms, so that a few arms make several chunks, too.
 _SHARES = 8
 
@@ -125,6 +127,8 @@ class Levels:
         The unit of stored distances: 1 if they are not coarse.
     kind : dtype
         Of sums over them.
+    cost : float
+        Of one distance, in nanoseconds.
     everyone : ndarray
         All arms.
     keeps_first : bool
@@ -150,6 +154,7 @@ class Levels:
         self.full = False
         self.everyone: Rows = np.arange(self.n)
         distance.prepare(threads)
+        self.cost = distance.cost
         self.kind = np.dtype(np.float32 if distance.dtype == np.float32 else np.float64)
         self.step = distance.most() / _STEPS if coarse else 1.0
         self._dtype = np.dtype(np.uint16) if coarse else distance.dtype
@@ -162,6 +167,7 @@ class Levels:
             )
             for span in spans
         ]
+        self._whole: dict[int, Floats] = {}  # the last one used is the last
         self._spare = [np.empty(0, self._dtype), np.empty(0, self._dtype)]
 
     def __getitem__(self, l: int) -> Level:
@@ -319,6 +325,36 @@ class Levels:
         row: npt.NDArray[np.float64] = self.rows(l, np.array([arm]))[0].astype(np.float64)
         return row
 
+    def whole(self, arm: int) -> Floats:
+        """Distances from one arm to all references; those of the last few arms are kept."""
+        row = self._whole.pop(arm, None)
+        if row is None:
+            row = np.empty(self.levels[-1].span.stop, self._distance.dtype)
+            if self._distance.exact:
+                self._recall(arm, row)
+            else:
+                self._compute_whole(arm, row)
+            while self._whole and (len(self._whole) + 1) * row.nbytes > _WHOLE:
+                del self._whole[next(iter(self._whole))]
+        self._whole[arm] = row
+        return row
+
+    def _recall(self, arm: int, row: Floats) -> None:
+        """Fill a row with what is stored, and store what is not: exact distances may be dear."""
+        for l, level in enumerate(self.levels):
+            self.fill(l, np.array([arm]))
+            row[level.span] = self.row(l, arm)
+
+    def _compute_whole(self, arm: int, row: Floats) -> None:
+        def work(references: slice) -> None:
+            row[references] = self._block(np.array([arm]), references)[:, 0]
+
+        chunks = spans(len(row), _POINTS)
+        for stretch in spans(len(chunks), _STRETCH):
+            self._threads.map(work, chunks[stretch], threaded=self._distance.threaded)
+            self._distance.release()
+        self._tally.add(computed=len(row))
+
     def rows(self, l: int, arms: Rows) -> Floats:
         """Distances from some arms to the references of a level, not rounded to steps, in one thread."""
         level = self.levels[l]
@@ -347,4 +383,4 @@ def scan_stored(values: Floats, place: Rows, numbers: Rows, columns: Rows, threa
 
 def _index(rows: Rows) -> Index:
     """Return a slice where rows follow each other: then no data are copied."""
-    return slice(int(rows[0]), int(rows[-1]) + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows
+    return slice(int(rows[0]), int(rows[-1]) + 1) if (rows[1:] - rows[:-1] == 1).all() else rows

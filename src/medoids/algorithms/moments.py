@@ -5,15 +5,17 @@ For an arm i and its faces j (in BUILD there is one face and no c), over the ref
 
     S_i = sum b        T_ij = sum over the references of j of c                  the means: (S_i + T_ij) / t
     Q_i = sum b^2      R_ij = sum over the references of j of (b + c)^2 - b^2    the squares, against "no swap"
+                       P_ij = sum over the references of j of r (b + c)          the products with what removal costs
 
-each at O(1) a distance for all k faces. Those of level 0, which every arm sees, are carried: after a step only the
-references whose (d1, d2, nearest) changed are taken out with their old state and put in with the new one.
+where r = d2 - d1 is what a reference pays if its medoid is removed and none comes; each at O(1) a distance for all k
+faces. Those of level 0, which every arm sees, are carried: after a step only the references whose (d1, d2, nearest)
+changed are taken out with their old state and put in with the new one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -43,13 +45,14 @@ class State:
     k: int  # slots that are in use
     swaps: bool
     fixed: Sequence[int] = ()  # slots that no swap takes
+    removal: Float64s = field(default_factory=lambda: np.zeros(0))  # means over all references of r, of each slot's
 
     @classmethod
     def of(cls, assignment: Assignment, order: Rows, *, swaps: bool) -> State:
         w = assignment.weights[order]
         if (w == w[:1]).all():
             w = np.broadcast_to(w[0].copy(), len(w))  # one number, where all weigh the same
-        return cls(
+        state = cls(
             assignment.d1[order],
             assignment.d2[order],
             assignment.nearest[order],
@@ -58,6 +61,8 @@ class State:
             swaps,
             tuple(assignment.fixed),
         )
+        state.removal = state.removal_sums(slice(0, len(order)))[0] / len(order)
+        return state
 
     @classmethod
     def of_sample(cls, sample: Assignment, *, swaps: bool) -> State:
@@ -92,6 +97,32 @@ class State:
         """Return the mean distance to the nearest medoid, of the first thousand references; infinite without one."""
         return float(np.abs(self.d1[:1000]).mean())
 
+    def removal_sums(self, span: slice) -> Float64s:
+        """Return the sums of r and of its squares over a run of references, and their count, of each slot.
+
+        Nothing in BUILD.
+        """
+        if not self.swaps:
+            return np.zeros((3, 0))
+        r, slot = self._removals(span), self.slot[span]
+        return np.stack([np.bincount(slot, x, minlength=self.k) for x in (r, r * r, np.ones(len(r)))])
+
+    def pivot_sums(self, span: slice, changes: Float64s) -> Float64s:
+        """Return the sums of some changes of a run of references, of their squares and of their products with r.
+
+        And, before the products, how many are not 0.
+        """
+        sums = np.array([changes.sum(), changes @ changes, np.count_nonzero(changes)])
+        if not self.swaps:
+            return sums
+        products = np.bincount(self.slot[span], self._removals(span) * changes, minlength=self.k)
+        return np.concatenate([sums, products])
+
+    def _removals(self, span: slice) -> Float64s:
+        d1, d2 = self.d1[span], self.d2[span]
+        r: Float64s = self.w[span] * _removal(d1, d2)
+        return r
+
     def changes(self, distances: Float64s, span: slice, face: int) -> Float64s:
         """Return the changes that an arm's face brings to a run of references."""
         d1 = self.d1[span]
@@ -103,7 +134,7 @@ class State:
 
 
 class Moments:
-    """S, Q, T, R for some arms.
+    """S, Q, T, R, P for some arms.
 
     Parameters
     ----------
@@ -112,7 +143,7 @@ class Moments:
     faces : int
         Slots; 0 in BUILD, where S and Q are all.
     kind : dtype, optional
-        Of T and R, which are k times as large as S and Q: float32 where the distances are.
+        Of T, R and P, which are k times as large as S and Q: float32 where the distances are.
     shared : bool
         Whether somebody else needs them as they are.
     """
@@ -120,12 +151,12 @@ class Moments:
     def __init__(self, count: int, faces: int, kind: npt.DTypeLike = np.float64, *, shared: bool = False) -> None:
         self.shared = shared
         self.S, self.Q = np.zeros(count), np.zeros(count)
-        self.T, self.R = np.zeros((count, faces), kind), np.zeros((count, faces), kind)
+        self.T, self.R, self.P = (np.zeros((count, faces), kind) for _ in range(3))
 
     def take(self, at: Rows) -> Moments:
         """Return the moments of some arms: a copy if these are ``shared``, or else themselves, cut down."""
         part = Moments(0, 0) if self.shared else self
-        for name in ("S", "Q", "T", "R"):
+        for name in ("S", "Q", "T", "R", "P"):
             values = getattr(self, name)
             setattr(part, name, values[at] if self.shared else _cut_down(values, at))
         return part
@@ -141,12 +172,14 @@ class Moments:
             before = old.at(references, levels)
             w2, times = _interleave(-w2, w2), 2
             slot, d1, d2, w = (_interleave(x, y) for x, y in zip((*before[:3], -w), (slot, d1, d2, w), strict=True))
+        r = w2 * _removal(d1, d2)
 
         def add(tile: Tile) -> None:
             run = slice(times * tile.run.start, times * tile.run.stop)
             where = tile.values, tile.groups, tile.at, np.repeat(tile.columns, times), levels.step
             if state.swaps:
-                add_swaps(*where, slot[run], d1[run], d2[run], w[run], w2[run], self.S, self.Q, self.T, self.R)
+                sums = self.S, self.Q, self.T, self.R, self.P
+                add_swaps(*where, slot[run], d1[run], d2[run], w[run], w2[run], r[run], *sums)
             else:
                 add_additions(*where, d1[run], w[run], w2[run], self.S, self.Q)
 
@@ -160,6 +193,11 @@ def _cut_down(values: npt.NDArray[Any], at: Rows) -> npt.NDArray[Any]:
     for lot in spans(len(at), _LOT):
         values[lot] = values[at[lot]]
     return values[: len(at)]
+
+
+def _removal(d1: npt.NDArray[Any], d2: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return what removing the nearest medoid costs; 0 where there is no other, which tells nothing."""
+    return np.where(np.isfinite(d2), d2 - np.where(np.isfinite(d2), d1, 0), 0).astype(d1.dtype)
 
 
 def _interleave(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[Any]:

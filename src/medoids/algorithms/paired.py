@@ -1,16 +1,25 @@
-"""The arms of PairedPAM: who is left, by their own moments and by pairs with the leader.
+"""The arms of PairedPAM: who is left, by what references say of an arm alone and beside what is known of others.
 
-Beside S, Q, T and R of ``moments.py`` there are, for the arms that are met in pairs,
+A sample of references tells an arm's mean change with an error, and a large part of that error is no secret. What the
+removal of a medoid costs is known for all points (``Assignment``), and so is, for the price of one distance a point,
+what the *pivot* does, an arm that leads or has led. If the sample shows one of them too high, it shows the arms that
+rise and fall with it too high, too, and a regression on the two takes this back: the mean is corrected by slope times
+what their means in the sample are above the known ones, and the spread is that of the residuals. A near-tie of the
+pivot has a slope of 1: then this is the comparison in pairs after which the algorithm is called. An arm stays while its
+mean may be below the lowest that is known: the pivot's, and 0 for "no swap".
 
-    V_i = sum (b-l)^2  U_ij = sum over the references of j of c (2 (b-l) + c)    the squares, against the leader's l
+Beside S, Q, T, R and P of ``moments.py`` there are, for the arms that meet a pivot whose changes are l,
 
-at O(1) a distance for all k faces. Most arms fall without them: the spread of a difference is at most the sum of the
-two spreads, which S, Q, T and R tell, so the leader is met in pairs only by the arms that this leaves.
+    V_i = sum (b-l)^2  U_ij = sum over the references of j of c (2 (b-l) + c)    the squares of differences
+
+at O(1) a distance for all k faces. Many arms fall without them, by the regression on removal alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,17 +30,36 @@ from medoids.bandit import Paired
 from medoids.distances import Floats
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["LOYAL", "PairedArms"]
+__all__ = ["LOYAL", "Found", "PairedArms", "Pivot"]
 
 # Distances of the arms that are left are copied together when these are so few of those around, up to so many bytes.
 _SPARSE, _COPIES = 3, 1 << 26
 # Arms that meet a pivot at a time: what most of them need V and U for is over after that.
 _LOT = 1 << 16
-# A pivot that does not lead any more may leave so many times the arms that it would if it were no gap away.
+# So few arms tell whether it pays to meet a pivot.
+_PILOT = 512
+# References by which a regression can be made; and with m of them, bounds after a regression on removal are wider by
+# this share over sqrt(m): what is left then are gains, which are few and skewed, and whose spread is underestimated.
+_FEW, _SKEW = 16, 2.0
+# A pivot that does not lead any more may leave so many times the arms that the leader would if it were no gap away.
 LOYAL = 1.1
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
+
+
+def _trusted(excess: Any, variance: Any, count: Any, width: float) -> Any:
+    """Tell whether something is known well enough by a sample, with so many references where it is not 0.
+
+    The slope of a regression is estimated from these. And what the sample misses altogether, because it is due to a few
+    points that were not drawn, shows in the mean: it is not what the variance makes it.
+    """
+    return (count >= _FEW) & (np.abs(excess) <= width * np.sqrt(np.maximum(variance, 0)))
+
+
+def _gains(found: Found, staying: int, least: float) -> bool:
+    """Tell whether markedly fewer than so many arms would stay if a mean as low as this were known."""
+    return staying > LOYAL * int(np.count_nonzero(found.reach >= -least))
 
 
 def _tile(faces: int) -> int:
@@ -39,10 +67,48 @@ def _tile(faces: int) -> int:
     return max(16, (1 << 18) // max(1, faces))
 
 
-def _contains(rows: Rows, row: int) -> bool:
-    """Tell whether a row is among sorted ones."""
-    at = int(np.searchsorted(rows, row))
-    return at < len(rows) and int(rows[at]) == row
+@dataclass
+class Pivot:
+    """A face whose mean change is known."""
+
+    arm: int
+    face: int
+    mean: float  # over all references
+    changes: Float64s  # of all references; or nothing, where others know them
+
+
+@dataclass
+class Found:
+    """What a judgement finds of some arms.
+
+    Attributes
+    ----------
+    reach : ndarray
+        How far below 0 the mean of one of the arm's faces may be.
+    best, face, gap : ndarray
+        The lowest mean, whose it is, and beside a pivot its spread.
+    """
+
+    reach: Float64s
+    best: Float64s
+    face: Rows
+    gap: Float64s
+
+    @classmethod
+    def of(cls, count: int) -> Found:
+        return cls(np.empty(count), np.empty(count), np.zeros(count, dtype=np.intp), np.empty(count))
+
+    def exclude(self, arms: npt.NDArray[np.bool_]) -> None:
+        """Let some arms never stay and never lead."""
+        self.reach[arms], self.best[arms] = -np.inf, np.inf
+
+    def put(self, where: slice, other: Found, keep: npt.NDArray[np.bool_]) -> None:
+        """Take over what was found of some others."""
+        for name in ("reach", "best", "face", "gap"):
+            getattr(self, name)[where] = getattr(other, name)[keep]
+
+    def take(self, at: Rows | slice) -> Found:
+        return Found(self.reach[at], self.best[at], self.face[at], self.gap[at])
 
 
 class PairedArms:
@@ -74,45 +140,91 @@ class PairedArms:
         self._allowed = allowed
         self._l = 0
         self.t = levels[0].span.stop
-        self._pivot: tuple[int, int] | None = None  # the arm and face that V and U are against
-        self._met = 0  # levels in V and U
-        self._V, self._U = np.zeros(0), np.zeros((0, 0))
+        self._removals = state.removal_sums(levels[0].span)  # over the references so far
+        # The lowest mean that is known, and whose it is; -1 for "no swap" and for nobody's.
+        self._least, self._best = (0.0 if state.swaps else np.inf), -1
+        self._pivot: Pivot | None = None
+        self._met, self._V, self._U = 0, np.zeros(0), np.zeros((0, 0))  # levels in V and U
+        self._summed, self._sums = 0, np.zeros(0)  # levels in the sums of the pivot's changes: `State.pivot_sums`
         self._copied, self._copies = self.left, list[Floats]()  # arms and, for the first levels, their distances
 
     def drop(self, bounds: Paired) -> None:
-        """Forget the arms that the bounds rule out: first by their own spreads, then by pairs with the leader.
+        """Forget the arms that the bounds rule out: first by themselves, then beside the pivot.
 
-        Being surely worse than any one arm is enough to fall, so when the lead changes, the arms first meet the leader
-        of before, for which only the last level is new. That tells of the new one, too: the spread of an arm's
-        differences from it is larger at most by the spread between the two. Those that are left meet the new one on all
-        levels; unless these would have to be computed again, and only a few arms stay for this gap alone.
+        When another arm leads then, it becomes the pivot and is met on all levels; unless it is so close to the one of
+        before that hardly an arm more would fall.
         """
         width = bounds.width(self.t)
-        best, face = self._best_faces()
-        if self._l == 0:
-            best = np.where(self._allowed, best, np.inf)
-        at = int(np.argmin(best))
-        lead, slot = float(best[at]), int(face[at])
-        none = self.state.swaps and lead >= 0  # "no swap" leads, whose changes are all 0
-        spread = 0.0 if none else self._spread_of(at, slot)
+        found = self._judge(width)
+        at = int(np.argmin(found.best))
+        lead = float(found.best[at])
         # Rounding must not decide: what it cannot tell apart, copies of a row above all, is left to exact judgement.
         self._slack = self._noise * max(self.state.scale(), abs(lead))
-        keep = self._screen(0.0 if none else lead, spread, width)
-        if self._l == 0:
-            keep &= self._allowed
-        if none:
-            self._restrict(np.flatnonzero(keep))
+        if self.state.swaps and lead >= 0:
+            self._restrict(self._staying(found))
             return
-        keep[at] = True
-        del best, face  # of all arms, and not needed any more
-        leader = (int(self.left[at]), slot)
-        here = np.flatnonzero(keep)
-        if self._pivot is not None and self._pivot != leader and self._holds(self._pivot, here):
-            here, surely = self._meet(self._pivot, width, here, leader[0], lead, self._gap(self._pivot, at, slot))
-            if self._levels.full and len(here) <= LOYAL * surely:
-                self._restrict(here, met=self._pivot)
-                return
-        self._restrict(self._meet(leader, width, here, leader[0], lead)[0], met=leader)
+        leader = int(self.left[at]), int(found.face[at])
+        pivot = self._pivot or self._take(self._know(*leader))
+        here = self._staying(found)
+        if not self._pays(width, here):
+            if _gains(found, len(here), lead + self._slack):
+                self._take(self._know(*leader))
+                here = self._staying(found)
+            self._restrict(here)
+            return
+        found = self._meet(width, here)
+        if len(self.left) == 0:
+            return
+        at = int(np.argmin(found.best))
+        leader = int(self.left[at]), int(found.face[at])
+        # At best its mean is what it seems, and all spreads are smaller by the one that it has itself.
+        at_best = float(found.best[at] - width * found.gap[at] + self._slack)
+        if leader != (pivot.arm, pivot.face) and _gains(found, len(self.left), at_best):
+            self._take(self._know(*leader))
+            if self._tells(width):
+                self._meet(width, self._staying(found))
+            else:
+                self._restrict(self._staying(found))
+
+    def _pays(self, width: float, here: Rows) -> bool:
+        """Tell whether arms should meet the pivot: if of the first few so many fall that it saves more than it takes.
+
+        What it saves are distances to the next level, and a nanosecond or two for the sums over each.
+        """
+        if not self.ahead or not self._tells(width):
+            return False
+        if len(here) <= 2 * _PILOT:
+            return True
+        ahead = self._levels[self._l + 1].span
+        saved = (ahead.stop - ahead.start) * (self._levels.cost + 2)
+        start = self._levels[self._met - 1].span.stop if self._met else 0
+        *_, keep = self._try(width, here[:_PILOT])
+        return bool(saved * (1 - np.mean(keep)) > self.t - start)
+
+    def _tells(self, width: float) -> bool:
+        """Tell whether the sample is fair to the pivot, so that a regression on it makes sense."""
+        assert self._pivot is not None
+        self._sum_up(self._pivot)
+        l, square = self._sums[:2] / self.t
+        v = square - l**2
+        return bool(v > 0 and _trusted(l - self._pivot.mean, v, self._sums[2], width))
+
+    def _know(self, arm: int, face: int) -> Pivot:
+        """Find out what a face does to all references."""
+        everyone = slice(0, self._levels.n)
+        changes = self.state.changes(self._levels.whole(arm), everyone, face)
+        return Pivot(arm, face, float(changes.mean()), changes)
+
+    def _take(self, pivot: Pivot) -> Pivot:
+        self._pivot, self._met, self._summed = pivot, 0, 0
+        self._sums = np.zeros(3 + (self.state.k if self.state.swaps else 0))
+        if pivot.mean < self._least:
+            self._least, self._best = pivot.mean, pivot.arm
+        return pivot
+
+    def _staying(self, found: Found) -> Rows:
+        """Return the positions of the arms that may be below the lowest mean that is known, and the one that has it."""
+        return np.flatnonzero((found.reach >= -self._least - self._slack) | (self.left == self._best))
 
     def improving(self, bounds: Paired) -> list[int]:
         """Return arms that are sure to lower the loss in the place of some medoid, the surest first.
@@ -122,6 +234,7 @@ class PairedArms:
         from medoids.algorithms.kernels import surest_arms
 
         m, width, floor = self.moments, bounds.width(self.t), self._floor()
+        known = self._known_removals(width)
         chunks = spans(len(self.left), _tile(self.state.k))
         most = np.full((len(chunks), self.state.k), np.inf)
         arm = np.zeros((len(chunks), self.state.k), dtype=np.intp)
@@ -129,7 +242,8 @@ class PairedArms:
 
         def work(number: int) -> None:
             c = chunks[number]
-            surest_arms(m.S, m.Q, m.T, m.R, self.t, width, floor, allowed, c.start, c.stop, most[number], arm[number])
+            bounds = width, floor, allowed, c.start, c.stop
+            surest_arms(m.S, m.Q, m.T, m.R, m.P, self.t, *known, *bounds, most[number], arm[number])
 
         self._threads.map(work, range(len(chunks)))
         slack = self._noise * self.state.scale()
@@ -140,28 +254,6 @@ class PairedArms:
                 found[int(self.left[arm[chunk, slot]])] = None
         return list(found)
 
-    def _best_faces(self) -> tuple[Float64s, Rows]:
-        """Return the lowest mean of each arm, and its face."""
-        moments, count = self.moments, len(self.left)
-        face = np.zeros(count, dtype=np.intp)
-        if not self.state.swaps:
-            return moments.S / self.t, face
-        from medoids.algorithms.kernels import lowest_face
-
-        best = np.empty(count)
-        self._threads.map(
-            lambda arms: lowest_face(moments.S, moments.T, arms.start, arms.stop, best, face),
-            spans(count, _tile(self.state.k)),
-        )
-        return best / self.t, face
-
-    def _spread_of(self, at: int, slot: int) -> float:
-        moments = self.moments
-        mean, square = moments.S[at], moments.Q[at]
-        if self.state.swaps:
-            mean, square = mean + moments.T[at, slot], square + moments.R[at, slot]
-        return float(np.sqrt(max(0.0, square / self.t - (mean / self.t) ** 2)))
-
     def _floor(self, at: Rows | slice = slice(None)) -> Float64s:
         """Return a spread that an arm has in any case: that of its own point, which may not have been drawn yet.
 
@@ -170,114 +262,107 @@ class PairedArms:
         floor: Float64s = self._own[self.left[at]] / np.sqrt(self._levels.n)
         return floor
 
-    def _screen(self, lead: float, spread: float, width: float) -> npt.NDArray[np.bool_]:
-        moments, count, floor = self.moments, len(self.left), self._floor()
-        if not self.state.swaps:
-            mean = moments.S / self.t
-            reach = np.maximum(np.sqrt(np.maximum(moments.Q / self.t - mean**2, 0)), floor)
-            screened: npt.NDArray[np.bool_] = mean - lead <= width * (reach + spread) + self._slack
-            return screened
-        from medoids.algorithms.kernels import screen_faces
+    def _known_removals(self, width: float) -> tuple[Float64s, Float64s, Float64s, Float64s]:
+        """Return of each slot's removal the mean, what it is above the known one, the variance, and what it widens."""
+        r, squares, count = self._removals / self.t
+        excess, v, count = r - self.state.removal, squares - r**2, count * self.t
+        trusted = (v > 0) & _trusted(excess, v, count, width)
+        return r, excess, v, np.where(trusted, 1 + _SKEW / np.sqrt(np.maximum(count, 1)), 0.0)
 
-        keep = np.empty(count, dtype=np.bool_)
+    def _judge(self, width: float) -> Found:
+        """Judge arms by themselves."""
+        found = Found.of(len(self.left))
+        if self.state.swaps:
+            self._judge_faces(width, found)
+        else:
+            m = self.moments
+            found.best = m.S / self.t
+            spread = np.maximum(np.sqrt(np.maximum(m.Q / self.t - found.best**2, 0)), self._floor())
+            found.reach = width * spread - found.best
+        if self._l == 0:
+            found.exclude(~self._allowed[self.left])
+        return found
 
-        def work(arms: slice) -> None:
-            m = moments
-            bounds = lead, spread, width, floor, self._slack
-            screen_faces(m.S, m.Q, m.T, m.R, self.t, *bounds, arms.start, arms.stop, keep)
+    def _judge_faces(self, width: float, found: Found) -> None:
+        from medoids.algorithms.kernels import judge_faces
 
-        self._threads.map(work, spans(count, _tile(self.state.k)))
-        return keep
+        m, known, floor = self.moments, self._known_removals(width), self._floor()
 
-    def _meet(
-        self, pivot: tuple[int, int], width: float, here: Rows, leader: int, lead: float, gap: float = 0.0
-    ) -> tuple[Rows, int]:
-        """Compare arms with one face of one of them, in pairs, and so with the leader.
+        def work(c: slice) -> None:
+            to = width, floor, c.start, c.stop, found.reach, found.best, found.face
+            judge_faces(m.S, m.Q, m.T, m.R, m.P, self.t, *known, *to)
 
-        Return who stays, for whom V and U are kept, and how many do so not only for the gap.
+        self._threads.map(work, spans(len(floor), _tile(self.state.k)))
 
-        Parameters
-        ----------
-        here : ndarray
-            Positions among those that are left.
-        leader : int
-            An arm that stays in any case.
-        lead, gap : float
-            Its mean, and the spread of its differences from the pivot.
-        """
-        start = self._met if self._pivot == pivot else 0
-        if start == 0:
+    def _meet(self, width: float, here: Rows) -> Found:
+        """Judge some of the arms, by their positions, beside the pivot; go on with those that stay."""
+        if self._met == 0:
             self._copy(self.left[here])
-        mean = self._mean_of(pivot)
-        faces, kept, surely = self.state.k if self.state.swaps else 0, 0, 0
+        faces, kept = self.state.k if self.state.swaps else 0, 0
         # Filled from the front: what is never written needs no memory.
-        stay = np.empty(len(here), dtype=np.intp)
+        stay, judged = np.empty(len(here), dtype=np.intp), Found.of(len(here))
         kept_V, kept_U = np.empty(len(here)), np.empty((len(here), faces), self._levels.kind)
         for lot in spans(len(here), _LOT):
             at = here[lot]
-            if start:
-                V, U = self._V[at], self._U[at]
-            else:
-                V, U = np.zeros(len(at)), np.zeros((len(at), faces), self._levels.kind)
-            self._add_squares(pivot, range(start, self._l + 1), self.left[at], V, U)
-            may = self._may_beat(mean, lead, gap, at, V, U, width)
-            may[self.left[at] == leader] = 2
-            keep = may > 0
+            V, U, found, keep = self._try(width, at)
             new = slice(kept, kept + int(np.count_nonzero(keep)))
-            surely += int(np.count_nonzero(may == 2))
             stay[new], kept_V[new], kept_U[new] = at[keep], V[keep], U[keep]
+            judged.put(new, found, keep)
             kept = new.stop
-        self._V, self._U = kept_V[:kept], kept_U[:kept]
-        return stay[:kept], surely
+        self._V, self._U, self._met = kept_V[:kept], kept_U[:kept], self._l + 1
+        self._go_on(stay[:kept])
+        return judged.take(slice(0, kept))
 
-    def _gap(self, pivot: tuple[int, int], at: int, slot: int) -> float:
-        """Return the spread of the differences between a pivot that was met and one face of the arm at a position."""
-        V, U = self._V[at : at + 1].copy(), self._U[at : at + 1].copy()
-        self._add_squares(pivot, range(self._met, self._l + 1), self.left[at : at + 1], V, U)
-        square = float(V[0] + (U[0, slot] if self.state.swaps else 0.0)) / self.t
-        difference = self._mean_of((int(self.left[at]), slot)) - self._mean_of(pivot)
-        return float(np.sqrt(max(0.0, square - difference**2)))
+    def _try(self, width: float, at: Rows) -> tuple[Float64s, Floats, Found, npt.NDArray[np.bool_]]:
+        """Return V and U of some arms, what is found of them beside the pivot, and who stays."""
+        assert self._pivot is not None
+        if self._met:
+            V, U = self._V[at], self._U[at]
+        else:
+            faces = self.state.k if self.state.swaps else 0
+            V, U = np.zeros(len(at)), np.zeros((len(at), faces), self._levels.kind)
+        self._add_squares(self._pivot, range(self._met, self._l + 1), self.left[at], V, U)
+        found = self._beside(self._pivot, at, V, U, width)
+        keep = (found.reach >= -self._least - self._slack) | (self.left[at] == self._best)
+        return V, U, found, keep
 
-    def _add_squares(self, pivot: tuple[int, int], levels: Iterable[int], arms: Rows, V: Float64s, U: Floats) -> None:
+    def _add_squares(self, pivot: Pivot, levels: Iterable[int], arms: Rows, V: Float64s, U: Floats) -> None:
         """Add some levels to V and U of arms against a pivot."""
         for l in levels:
             self._scan(l, arms, self._pair_adder(l, self._changes_of(pivot, l), V, U))
 
-    def _may_beat(
-        self, pivot: float, lead: float, gap: float, at: Rows, V: Float64s, U: Floats, width: float
-    ) -> npt.NDArray[np.int8]:
-        """Tell which arms' faces may be better than the pivot's and the leader's means: see `kernels.meet_faces`."""
-        moments, t, floor = self.moments, self.t, self._floor(at)
+    def _sum_up(self, pivot: Pivot) -> None:
+        """Bring the sums of the pivot's changes to the references so far."""
+        for l in range(self._summed, self._l + 1):
+            self._sums = self._sums + self.state.pivot_sums(self._levels[l].span, self._changes_of(pivot, l))
+        self._summed = self._l + 1
+
+    def _beside(self, pivot: Pivot, at: Rows, V: Float64s, U: Floats, width: float) -> Found:
+        """Judge arms beside a pivot that tells."""
+        m, t, floor, found = self.moments, self.t, self._floor(at), Found.of(len(at))
+        l, l2, rl = float(self._sums[0]) / t, float(self._sums[1]), self._sums[3:]
         if not self.state.swaps:
-            mean = moments.S[at] / t
-            spread = np.maximum(np.sqrt(np.maximum(V / t - (mean - pivot) ** 2, 0)), floor)
-            may = (mean - pivot <= width * spread + self._slack) & (mean - lead <= width * (spread + gap) + self._slack)
-            surely = mean - lead <= width * spread + self._slack
-            kept: npt.NDArray[np.int8] = may.astype(np.int8) + (may & surely)
-            return kept
+            z = m.S[at] / t - l
+            common = (m.Q[at] - l2 - V) / (2 * t) - z * l
+            slope = common / (l2 / t - l * l)
+            found.best = pivot.mean + z - slope * (l - pivot.mean)
+            found.gap = np.maximum(np.sqrt(np.maximum(V / t - z**2 - slope * common, 0)), floor)
+            found.reach = width * found.gap - found.best
+            return found
         from medoids.algorithms.kernels import meet_faces
 
-        keep = np.empty(len(at), dtype=np.int8)
+        known = self._known_removals(width)
 
-        def work(arms: slice) -> None:
-            bounds = pivot, lead, gap, width, floor, self._slack
-            meet_faces(moments.S, moments.T, at, V, U, t, *bounds, arms.start, arms.stop, keep)
+        def work(c: slice) -> None:
+            to = width, floor, c.start, c.stop, found.reach, found.best, found.face, found.gap
+            meet_faces(m.S, m.Q, m.T, m.R, m.P, at, V, U, t, *known, l, pivot.mean, l2, rl, *to)
 
-        self._threads.map(work, spans(len(keep), _tile(self.state.k)))
-        return keep
+        self._threads.map(work, spans(len(at), _tile(self.state.k)))
+        return found
 
-    def _holds(self, pivot: tuple[int, int], here: Rows) -> bool:
-        """Tell whether a pivot is among some of the arms that are left."""
-        return _contains(self.left[here], pivot[0])
-
-    def _mean_of(self, pivot: tuple[int, int]) -> float:
-        at, moments = int(np.searchsorted(self.left, pivot[0])), self.moments
-        mean = moments.S[at] + (moments.T[at, pivot[1]] if self.state.swaps else 0.0)
-        return float(mean / self.t)
-
-    def _changes_of(self, pivot: tuple[int, int], l: int) -> Float64s:
-        """Return the changes that a face brings to the references of a level."""
-        return self.state.changes(self._levels.row(l, pivot[0]), self._levels[l].span, pivot[1])
+    def _changes_of(self, pivot: Pivot, l: int) -> Float64s:
+        """Return the changes that the pivot brings to the references of a level."""
+        return pivot.changes[self._levels[l].span]
 
     def _pair_adder(self, l: int, lead: Float64s, V: Float64s, U: Floats) -> Work:
         """Return what adds tiles of a level to V and U."""
@@ -330,16 +415,16 @@ class PairedArms:
             copies.append(values)
         self._copied, self._copies = arms, copies
 
-    def _restrict(self, at: Rows, met: tuple[int, int] | None = None) -> None:
-        """Go on with some of the arms; V and U are already theirs if they ``met`` a pivot just now."""
+    def _restrict(self, at: Rows) -> None:
+        """Go on with some of the arms."""
+        if self._met:
+            self._V, self._U = self._V[at], self._U[at]
+        self._go_on(at)
+
+    def _go_on(self, at: Rows) -> None:
+        """Go on with some of the arms, whose V and U are already theirs."""
         self.left = self.left[at]
         self.moments = self.moments.take(at)
-        if met is not None:
-            self._pivot, self._met = met, self._l + 1
-        elif self._pivot is not None:
-            self._V, self._U = self._V[at], self._U[at]
-        if self._pivot is not None and not self._holds(self._pivot, np.arange(len(self.left))):
-            self._pivot = None
 
     @property
     def ahead(self) -> bool:
@@ -353,6 +438,7 @@ class PairedArms:
         span = self._levels[self._l].span
         add = self.moments.adder(self._levels, self.state, np.arange(span.start, span.stop))
         work = add
+        self._removals = self._removals + self.state.removal_sums(span)
         if self._pivot is not None and self._meets_along():
             pair = self._pair_adder(self._l, self._changes_of(self._pivot, self._l), self._V, self._U)
             self._met += 1

@@ -56,8 +56,8 @@ def first_references(cost: float) -> int:
 def share_memory(n: int, k: int, first: int, size: int, memory_limit: int) -> tuple[int, bool]:
     """Return the bytes for stored distances, of ``size`` bytes each, and whether these are scarce."""
     # The moments come out of the same limit, once they are more than a little: all that are carried, and up to as
-    # many of the arms that are left, which have two more.
-    moments = n * (40 + 5 * min(8, max(4, size)) * k)
+    # many of the arms that are left, which have one more.
+    moments = n * (40 + 7 * min(8, max(4, size)) * k)
     budget = max(memory_limit // 8, memory_limit - max(0, moments - _LITTLE))
     return budget, _SCARCE * n * first * size > budget
 
@@ -244,9 +244,7 @@ class PairedPAM:
         """Exact distances from row i to all points, of which those that the levels hold are not computed again."""
         problem, arm = self.problem, int(self.place[i])
         row = np.empty(problem.n)
-        for l in range(len(self.levels)):
-            self.levels.fill(l, np.array([arm]))
-            row[self.order[self.levels[l].span]] = self.levels.row(l, arm)
+        row[self.order] = self.levels.whole(arm)
         rest = np.flatnonzero(problem.weights == 0)
         if len(rest):
             row[rest] = problem.distance.exact_block(np.array([i]), rest)[0]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
 from medoids.algorithms.levels import Levels
 from medoids.algorithms.moments import Moments, State
-from medoids.algorithms.paired import PairedArms
+from medoids.algorithms.paired import Found, PairedArms, Pivot
 from medoids.distances import Floats
 from medoids.engine.threads import Threads
-from medoids.sharded.messages import Drop, Lead, Partial, References
+from medoids.sharded.messages import Drop, Lead, Left, Partial, References
 
 __all__ = ["ShardArms", "partial_of"]
 
@@ -20,7 +22,7 @@ Rows = npt.NDArray[np.intp]
 
 def partial_of(moments: Moments, at: Rows | slice, own: Float64s | None = None) -> Partial:
     """Return the moments of some arms, to be sent."""
-    return Partial(moments.S[at], moments.Q[at], moments.T[at], moments.R[at], own)
+    return Partial(moments.S[at], moments.Q[at], moments.T[at], moments.R[at], moments.P[at], own)
 
 
 class ShardArms(PairedArms):
@@ -36,6 +38,8 @@ class ShardArms(PairedArms):
         What each arm's own loss does if it becomes a medoid.
     n : int
         References in all.
+    row_of : callable
+        ``row_of(guest, references)`` returns distances from a guest to a run of references.
     """
 
     def __init__(
@@ -48,49 +52,45 @@ class ShardArms(PairedArms):
         positions: Rows,
         own: Float64s,
         n: int,
+        row_of: Callable[[int, slice], Floats],
     ) -> None:
         super().__init__(levels, state, carried, allowed, threads, 0.0)
-        self._positions, self._own, self._n = positions, own, n
-        self._met_row: tuple[float, Floats] = 0.0, np.zeros(0)
+        self._positions, self._own, self._n, self._row_of = positions, own, n, row_of
+        self._guest = -1  # that the pivot is
+        self._changes: dict[int, Float64s] = {}  # that it brings to the references of each level
 
-    def lead(self, pivot: int) -> Lead:
-        """Return the arm with the lowest mean, and what is new of the pivot's if it is here."""
-        if len(self.left) == 0:
-            return Lead(np.inf, -1, 0, 0.0, np.zeros(0), 0)
-        best, face = self._best_faces()
-        if self._l == 0:
-            best = np.where(self._allowed, best, np.inf)
-        at = int(np.argmin(best))
-        arm, slot = int(self.left[at]), int(face[at])
-        row = np.concatenate([self._levels.row(l, arm) for l in range(self._l + 1)])
-        row = row.astype(self._levels.kind)  # which it came from
-        mean, spread = float(best[at]), self._spread_of(at, slot)
-        found = Lead(mean, int(self._positions[arm]), slot, spread, row, len(self.left))
-        where = self._find(pivot)
-        if where >= 0:
-            some = slice(where, where + 1)
-            found.pivot = partial_of(self.moments, some, self._own[self.left[some]])
-            found.pivot_row = self._levels.row(self._l, int(self.left[where]))
-        return found
+    def lead(self) -> Lead:
+        """Return the arm with the lowest mean."""
+        return self._lead_of(self._judge(0.0))[0]
 
-    def obey(self, order: Drop) -> tuple[int, int]:
-        """Drop arms as told; return how many are left, and how many not only for a gap."""
+    def _lead_of(self, found: Found) -> tuple[Lead, int]:
         if len(self.left) == 0:
-            return 0, 0
-        self._slack = order.slack
-        keep = self._screen(order.lead, order.spread, order.width)
-        if self._l == 0:
-            keep &= self._allowed
-        at = self._find(order.leader)
-        if at >= 0:
-            keep[at] = True
-        here, met, leader = np.flatnonzero(keep), None, int(self.left[at]) if at >= 0 else -1
-        surely = len(here)
-        for one in order.meet:
-            self._met_row, met = (one.mean, one.row), one.face
-            here, surely = self._meet(met, order.width, here, leader, order.lead, one.gap)
-        self._restrict(here, met)
-        return len(self.left), surely
+            return Lead(np.inf, -1, -1, 0, 0), -1
+        at = int(np.argmin(found.best))
+        arm = int(self.left[at])
+        lead = Lead(float(found.best[at]), int(self._positions[arm]), arm, int(found.face[at]), len(self.left))
+        return lead, at
+
+    def obey(self, order: Drop) -> Left:
+        """Drop arms as told."""
+        self._slack, self._least, self._best = order.slack, order.least, self._find(order.best)
+        found = self._judge(order.width)
+        here, meet = self._staying(found), order.meet
+        if meet is not None and len(here):
+            if self._pivot is None or (self._pivot.arm, self._pivot.face) != (meet.arm, meet.face):
+                self._take(Pivot(meet.arm, meet.face, meet.mean, np.zeros(0)))
+                self._guest, self._changes = meet.guest, {}
+            if self._pays(order.width, here):
+                found = self._found = self._meet(order.width, here)
+                lead, at = self._lead_of(found)
+                return Left(len(self.left), lead, float(found.gap[at]) if at >= 0 else 0.0, met=True)
+        self._restrict(here)
+        self._found = found.take(here)
+        return Left(len(self.left), self._lead_of(self._found)[0])
+
+    def reaching(self, least: float) -> int:
+        """Return how many arms may reach a mean, by the last judgement."""
+        return int(np.count_nonzero(self._found.reach >= -least))
 
     def see(self, references: References) -> None:
         """Look at the next level, whose references were sent."""
@@ -103,46 +103,35 @@ class ShardArms(PairedArms):
             old.k,
             old.swaps,
             old.fixed,
+            old.removal,
         )
         self.look()
 
     def _find(self, position: int) -> int:
-        """Return the place among the arms that are left of the one with a position; -1 if it is not there."""
+        """Return the arm with a position; -1 if it is not here."""
         at = int(np.searchsorted(self._positions, position))
-        if at == len(self._positions) or self._positions[at] != position:
-            return -1
-        place = int(np.searchsorted(self.left, at))
-        return place if place < len(self.left) and self.left[place] == at else -1
+        return at if at < len(self._positions) and self._positions[at] == position else -1
 
     def _floor(self, at: Rows | slice = slice(None)) -> Float64s:
         floor: Float64s = self._own[self.left[at]] / np.sqrt(self._n)
         return floor
 
-    def _mean_of(self, pivot: tuple[int, int]) -> float:
-        return self._met_row[0]
-
-    def _changes_of(self, pivot: tuple[int, int], l: int) -> Float64s:
-        span = self._levels[l].span
-        return self.state.changes(self._met_row[1][span], span, pivot[1])
-
-    def _holds(self, pivot: tuple[int, int], here: Rows) -> bool:
-        return True  # it may be elsewhere, and stays
+    def _changes_of(self, pivot: Pivot, l: int) -> Float64s:
+        if l not in self._changes:
+            span = self._levels[l].span
+            row = self._row_of(self._guest, span).astype(np.float64)
+            self._changes[l] = self.state.changes(row, span, pivot.face)
+        return self._changes[l]
 
     def _meets_along(self) -> bool:
         return False  # the pivot's distances come with the next order
 
-    def pairs(self) -> tuple[Float64s, Float64s] | None:
-        """Return V and U, if the arms have met a pivot."""
-        return None if self._pivot is None else (self._V, self._U)
-
     def own_changes(self) -> Float64s:
         return self._own[self.left]
 
-    def squares(
-        self, left: Rows, pivot: tuple[int, int], row: Float64s, levels: list[int]
-    ) -> tuple[Float64s, Float64s]:
-        """Return V and U of some arms over some levels."""
-        self._met_row = 0.0, row
+    def squares(self, left: Rows, guest: int, face: int, levels: list[int]) -> tuple[Float64s, Float64s]:
+        """Return V and U of some arms over some levels against a guest's face."""
+        self._guest, pivot = guest, Pivot(guest, face, 0.0, np.zeros(0))
         V, U = np.zeros(len(left)), np.zeros((len(left), self.state.k if self.state.swaps else 0), self._levels.kind)
         self._add_squares(pivot, levels, left, V, U)
         return V, U

@@ -79,10 +79,11 @@ class References:
     w: Float64s
     objects: Floats | None = None
     numbers: Rows | None = None
+    removal: Float64s | None = None  # sums over all points, of each slot, of what removal costs
 
     def bare(self) -> References:
         """Return them without their rows."""
-        return replace(self, objects=None, numbers=None)
+        return replace(self, objects=None, numbers=None, removal=None)
 
     @classmethod
     def together(cls, parts: list[References]) -> References:
@@ -94,7 +95,9 @@ class References:
             values = [getattr(part, name) for part in parts]
             return None if values[0] is None else np.concatenate(values)[at]
 
-        return cls(**{field.name: joined(field.name) for field in fields(cls)})
+        removals = [part.removal for part in parts if part.removal is not None]
+        names = [field.name for field in fields(cls) if field.name != "removal"]
+        return cls(**{name: joined(name) for name in names}, removal=np.sum(removals, axis=0) if removals else None)
 
 
 @dataclass
@@ -107,49 +110,47 @@ class Copies:
 
 @dataclass
 class Lead:
-    """A shard's arm with the lowest mean, and what is new of the pivot if that is one of its own."""
+    """A shard's arm with the lowest mean, and how many are left."""
 
     mean: float
     position: int
+    number: int  # row of X
     face: int
-    spread: float
-    row: Floats  # distances to the references so far
     left: int
-    pivot: Partial | None = None
-    pivot_row: Floats | None = None  # to the references of the last level
 
 
 @dataclass
 class Partial:
-    """Moments of arms: sums over some references, or of some arms."""
+    """Moments of arms, and what goes with them: sums over some references, or of some arms."""
 
     S: Float64s
     Q: Float64s
     T: Float64s
     R: Float64s
+    P: Float64s
     own: Float64s | None = None  # what the arms' own losses do
+    removals: Float64s | None = None  # sums over the references of what removal costs, and of its squares
 
 
 @dataclass
 class Meet:
-    """A face to meet: its mean, and its arm's distances to the references so far."""
+    """A pivot to meet: its face, the guest that it is, and its mean change over all references."""
 
-    face: tuple[int, int]
+    arm: int
+    face: int
     mean: float
-    row: Floats
-    gap: float = 0.0  # between it and the leader
+    guest: int
 
 
 @dataclass
 class Drop:
-    """How to drop arms: bounds, and the faces to meet."""
+    """How to drop arms: by the lowest mean that is known, and beside a pivot."""
 
-    lead: float
-    spread: float
+    least: float
+    best: int  # position of the arm that has it and stays in any case; -1 for none
     width: float
     slack: float
-    leader: int  # position of the arm that stays in any case; -1 for none
-    meet: list[Meet]
+    meet: Meet | None = None
     ahead: int = -1  # a level whose references come back with the answer
     fresh: bool = False  # whether with their rows
     share: float = 0.0  # unless no more arms are left in a shard than this
@@ -157,11 +158,12 @@ class Drop:
 
 @dataclass
 class Left:
-    """How many arms an order has left in a shard, for the gap alone or surely, and whether it has no room for more."""
+    """How many arms an order has left in a shard, and the one that leads."""
 
     count: int
-    surely: int
-    full: bool
+    lead: Lead
+    gap: float = 0.0  # its spread beside the pivot
+    met: bool = False  # whether arms met the pivot, for which they had reason
     ahead: References | None = None
 
 
@@ -172,8 +174,6 @@ class Survivors:
     positions: Rows
     copies: Copies
     moments: Partial
-    V: Float64s
-    U: Float64s
 
 
 def size_of(message: Any) -> int:

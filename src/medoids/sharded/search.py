@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from medoids.algorithms.levels import Level, Levels
 from medoids.algorithms.moments import Moments, State
-from medoids.algorithms.paired import LOYAL, PairedArms
+from medoids.algorithms.paired import LOYAL, PairedArms, Pivot
 from medoids.bandit import Paired
 from medoids.distances import Floats
 from medoids.engine.threads import Threads
@@ -39,7 +39,7 @@ class Levelled(Levels):
         self.n = n
         self.levels = [Level(span, None, np.zeros((0, 0, 0))) for span in spans]
         self.kind, self.step, self.everyone = np.dtype(np.float64), 1.0, np.zeros(0, dtype=np.intp)
-        self.full = False
+        self.cost = 0.0
 
 
 class FewArms(PairedArms):
@@ -79,50 +79,67 @@ class FewArms(PairedArms):
         self._everyone, self.numbers = left, numbers
         self.left, self._l, self.t = left, l, levels[l].span.stop
         assert moments.own is not None
-        self._changes = moments.own
-        self.moments.S, self.moments.Q, self.moments.T, self.moments.R = moments.S, moments.Q, moments.T, moments.R
+        assert moments.removals is not None
+        self._changes, self._removals = moments.own, moments.removals
+        for name in ("S", "Q", "T", "R", "P"):
+            setattr(self.moments, name, getattr(moments, name))
 
-    def met(self, pivot: tuple[int, int], met: int, V: Float64s, U: Float64s) -> None:
-        """Take over the squares against a pivot that the shards had met."""
-        self._pivot, self._met, self._V, self._U = pivot, met, V, U
-
-    def stays(self, lead: float, spread: float, width: float, slack: float) -> bool:
-        """Tell whether the first arm passes the screen."""
-        self._slack = slack
-        return bool(self._screen(lead, spread, width)[0])
+    def learn(self, least: float, best: int) -> None:
+        """Take over the lowest mean that is known, and whose it is."""
+        self._least, self._best = least, best
 
     def rows(self) -> Rows:
         """Return the rows of X of the arms that are left."""
-        return self.numbers[np.searchsorted(self._everyone, self.left)]
+        return self._rows_of(self.left)
+
+    def _rows_of(self, arms: Rows) -> Rows:
+        return self.numbers[np.searchsorted(self._everyone, arms)]
+
+    def _guest_of(self, pivot: Pivot) -> int:
+        return int(self._guests.of(self._rows_of(np.array([pivot.arm])))[0])
 
     def _floor(self, at: Rows | slice = slice(None)) -> Float64s:
         floor: Float64s = self._changes[np.searchsorted(self._everyone, self.left[at])] / np.sqrt(self._levels.n)
         return floor
 
     def look(self) -> None:
+        guests, pivot = self._guests.of(self.rows()), self._pivot
+        if pivot is not None:
+            self._sum_up(pivot)
         self._l += 1
-        guests = self._guests.of(self.rows())
-        # The squares against the pivot come along if all levels before have met it: mostly it leads again.
-        along = None
-        if self._pivot is not None and self._met == self._l:
-            along = int(guests[np.searchsorted(self.left, self._pivot[0])]), self._pivot[1]
-            self._met += 1
-        for part, squares in self._pool.ask("sums", guests, self._l, self.state.swaps, along):
-            self.moments.S, self.moments.Q = self.moments.S + part.S, self.moments.Q + part.Q
-            self.moments.T, self.moments.R = self.moments.T + part.T, self.moments.R + part.R
+        known = None if pivot is None else (self._guest_of(pivot), pivot.face)
+        # The squares against the pivot come along if all levels before have met it: mostly it stays.
+        along = pivot is not None and 0 < self._met == self._l
+        m = self.moments
+        for part, changes, squares in self._pool.ask("sums", guests, self._l, self.state.swaps, known, along):
+            for name in ("S", "Q", "T", "R", "P"):
+                setattr(m, name, getattr(m, name) + getattr(part, name))
+            self._removals = self._removals + part.removals
+            if changes is not None:
+                self._sums = self._sums + changes
             if squares is not None:
                 self._V, self._U = self._V + squares[0], self._U + squares[1]
+        self._summed, self._met = self._l + 1, self._met + along
         self.t = self._levels[self._l].span.stop
 
     def _copy(self, arms: Rows) -> None:
         pass  # there is nothing here to copy
 
-    def _add_squares(self, pivot: tuple[int, int], levels: Iterable[int], arms: Rows, V: Float64s, U: Floats) -> None:
+    def _know(self, arm: int, face: int) -> Pivot:
+        guest = int(self._guests.of(self._rows_of(np.array([arm])))[0])
+        answers = self._pool.ask("known", guest, face, self.state.swaps, self._l + 1)
+        return Pivot(arm, face, sum(total for total, _ in answers) / self._levels.n, sum(sums for _, sums in answers))
+
+    def _sum_up(self, pivot: Pivot) -> None:
+        if self._summed == 0:  # what came with the answer that made it known
+            self._sums, self._summed = pivot.changes, self._l + 1
+
+    def _add_squares(self, pivot: Pivot, levels: Iterable[int], arms: Rows, V: Float64s, U: Floats) -> None:
         levels = list(levels)
         if levels:
-            guests = self._guests.of(self.numbers[np.searchsorted(self._everyone, arms)])
-            leader = int(self._guests.of(self.numbers[np.searchsorted(self._everyone, [pivot[0]])])[0])
-            for part_V, part_U in self._pool.ask("squares", guests, (leader, pivot[1]), levels, self.state.swaps):
+            guests = self._guests.of(self._rows_of(arms))
+            face = self._guest_of(pivot), pivot.face
+            for part_V, part_U in self._pool.ask("squares", guests, face, levels, self.state.swaps):
                 V += part_V
                 U += part_U
 
@@ -153,15 +170,16 @@ class ShardedArms:
         self.sent = sent  # levels whose references the shards have
         self._l, self.t = 0, levels[0].span.stop
         self.few: FewArms | None = None
-        self._pivot: tuple[int, int] | None = None
-        self._row: Floats = np.zeros(0)  # the pivot's distances
-        self._met = 0
-        self._known: Partial  # the pivot's moments, with its owner's last answer
-        self._full = False  # whether a shard has no room for more distances
-        self._seen: References  # so far
+        self._pivot: Meet | None = None
+        # The lowest mean that is known, and whose it is.
+        self._least, self._best = (0.0 if state.swaps else np.inf), -1
         self._leads: list[Lead] = []
+        self._removals = np.zeros((3, state.k if state.swaps else 0))
         self._next: list[References] = pool.ask("references", 0, sent == 0)
-        self._leads = pool.ask("begin", self._references(0), state.swaps)
+        references = self._references(0)
+        if references.removal is not None:
+            self.state.removal = references.removal / levels.n
+        self._leads = pool.ask("begin", references, state.swaps)
         self._count = sum(lead.left for lead in self._leads)
 
     @property
@@ -190,11 +208,7 @@ class ShardedArms:
         if self.few is not None:
             self.few.look()
             return
-        pivot = -1 if self._pivot is None else self._pivot[0]
-        self._leads = self._pool.ask("look", self._l, self._references(self._l), pivot)
-        for lead in self._leads:
-            if lead.pivot_row is not None:
-                self._row = np.concatenate([self._row, lead.pivot_row])
+        self._leads = self._pool.ask("look", self._l, self._references(self._l))
 
     def _references(self, l: int) -> References:
         """Return the references of a level; with their rows, if the shards have not seen them."""
@@ -203,7 +217,8 @@ class ShardedArms:
             parts = self._pool.ask("references", l, new)
         self.sent = max(self.sent, l + 1)
         found = References.together(parts)
-        self._seen = References.together([self._seen, found.bare()]) if l else found.bare()
+        seen = State(found.d1, found.d2, found.slot, found.w, self.state.k, self.state.swaps)
+        self._removals = self._removals + seen.removal_sums(slice(0, len(found.d1)))
         return found
 
     def _gather(self) -> FewArms:
@@ -221,26 +236,12 @@ class ShardedArms:
             np.concatenate([some.copies.objects for some in found if len(some.positions)])[at],
         )
         self._guests.welcome(copies)
-        moments = Partial(*(joined(name) for name in ("S", "Q", "T", "R", "own")))
-        few = self._few(positions[at], copies.numbers, moments)
-        if self._pivot is not None and self._pivot[0] in positions:
-            V, U = (np.concatenate([getattr(some, name) for some in found])[at] for name in ("V", "U"))
-            few.met(self._pivot, self._met, V, U)
+        moments = Partial(*(joined(name) for name in ("S", "Q", "T", "R", "P", "own")))
+        moments.removals = self._removals
+        places = self._guests, self._levels, self.state, self._threads, self._noise
+        few = FewArms(self._pool, *places, positions[at], copies.numbers, moments, self._l)
+        few.learn(self._least, self._best)
         return few
-
-    def _few(self, left: Rows, numbers: Rows, moments: Partial) -> FewArms:
-        return FewArms(
-            self._pool,
-            self._guests,
-            self._levels,
-            self.state,
-            self._threads,
-            self._noise,
-            left,
-            numbers,
-            moments,
-            self._l,
-        )
 
     def drop(self, bounds: Paired) -> None:
         """Forget the arms that the bounds rule out: `PairedArms.drop`, with the arms elsewhere."""
@@ -249,59 +250,43 @@ class ShardedArms:
             return
         width = bounds.width(self.t)
         best = min(self._leads, key=lambda lead: (lead.mean, lead.position))
-        none = self.state.swaps and best.mean >= 0
-        slack = self._noise * max(self.state.scale(), abs(best.mean))
-        lead, spread = (0.0, 0.0) if none else (best.mean, best.spread)
-        self._screen_pivot(lead, spread, width, slack)
-        order = Drop(lead, spread, width, slack, -1 if none else best.position, [])
-        if none:
-            self._order(order)
+        self._slack = self._noise * max(self.state.scale(), abs(best.mean))
+        if self.state.swaps and best.mean >= 0:
+            self._order(width)
             return
-        leader = (best.position, best.face)
-        if self._pivot is not None and self._pivot != leader:
-            order.meet = [Meet(self._pivot, self._pivot_mean(), self._row, self._gap(leader, best.row))]
-            if self._full:
-                surely = self._order(order)
-                if self._count <= LOYAL * surely:
-                    self._met = self._l + 1
-                    return
-                order.meet = []
-        order.meet.append(Meet(leader, best.mean, best.row))
-        self._pivot, self._row, self._met = leader, best.row, self._l + 1
-        self._order(order)
+        pivot = self._pivot or self._take(best)
+        answers = self._order(width, pivot)
+        if self._count == 0:
+            return
+        leader = min(answers, key=lambda left: (left.lead.mean, left.lead.position))
+        met = any(left.met for left in answers)
+        at_best = leader.lead.mean - (width * leader.gap if met else 0.0) + self._slack
+        if (leader.lead.position, leader.lead.face) != (pivot.arm, pivot.face) and self._gains(at_best):
+            pivot = self._take(leader.lead)
+            self._order(width, pivot if met else None)
 
-    def _order(self, order: Drop) -> int:
-        """Have the shards drop arms; return how many are left not only for a gap."""
+    def _gains(self, least: float) -> bool:
+        """Tell whether markedly fewer arms would stay if a mean as low as this were known."""
+        reaching: int = sum(self._pool.ask("reaching", least))
+        return self._count > LOYAL * reaching
+
+    def _take(self, lead: Lead) -> Meet:
+        """Find out what a leader does to all references, and make it the pivot."""
+        guest = int(self._guests.invite(np.array([lead.number]))[0])
+        answers = self._pool.ask("known", guest, lead.face, self.state.swaps, 0)
+        pivot = self._pivot = Meet(lead.position, lead.face, sum(total for total, _ in answers) / self._levels.n, guest)
+        if pivot.mean < self._least:
+            self._least, self._best = pivot.mean, lead.position
+        return pivot
+
+    def _order(self, width: float, meet: Meet | None = None) -> list[Left]:
+        """Have the shards drop arms, beside a pivot if there is one to meet."""
+        order = Drop(self._least, self._best, width, self._slack, meet)
         if self.ahead:
             span = self._levels[self._l + 1].span
             order.ahead, order.fresh = self._l + 1, self._l + 1 >= self.sent
             order.share = min(_MOST, span.stop - span.start) / len(self._leads)
         answers: list[Left] = self._pool.ask("drop", order)
         self._count = sum(left.count for left in answers)
-        self._full = any(left.full for left in answers)
         self._next = [left.ahead for left in answers if left.ahead is not None]
-        return sum(left.surely for left in answers)
-
-    def _gap(self, leader: tuple[int, int], row: Floats) -> float:
-        """Return the spread of the differences between the pivot and the leader."""
-        assert self._pivot is not None
-        seen, swaps = self._seen, self.state.swaps
-        state, span = State(seen.d1, seen.d2, seen.slot, seen.w, self.state.k, swaps), slice(0, self.t)
-        difference = state.changes(self._row, span, self._pivot[1]) - state.changes(row, span, leader[1])
-        return float(difference.std())
-
-    def _screen_pivot(self, lead: float, spread: float, width: float, slack: float) -> None:
-        """Forget the pivot if it falls by its own spread."""
-        found = [one.pivot for one in self._leads if one.pivot is not None]
-        if self._pivot is None or not found:
-            self._pivot = None
-            return
-        arm = np.array([self._pivot[0]])
-        self._known = found[0]
-        if not self._few(arm, arm, found[0]).stays(lead, spread, width, slack):
-            self._pivot = None
-
-    def _pivot_mean(self) -> float:
-        assert self._pivot is not None
-        known = self._known
-        return float((known.S[0] + (known.T[0, self._pivot[1]] if self.state.swaps else 0.0)) / self.t)
+        return answers

@@ -6,6 +6,7 @@ permutation that all shards draw from the same seed, so that a level of referenc
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ __all__ = ["GUESTS", "Shard"]
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
+# Moments over a level; of a pivot the sums of its changes, and V and U.
+Looked = tuple[Partial, Float64s | None, tuple[Float64s, Float64s] | None]
 # Most guests that are remembered, with what their distances were.
 GUESTS = 1 << 15
 # Points of a chunk of exact distances.
@@ -266,6 +269,8 @@ class Shard:
     def _references(self, run: slice, objects: bool) -> References:
         a = self._assignment
         found = References(self._positions[run], a.d1[run], a.d2[run], a.nearest[run], a.weights[run])
+        if run.start == 0 and len(a.medoids) == self._task.k:
+            found.removal = self._state(True).removal_sums(slice(0, len(self._rows)))[0]
         if objects:
             found.objects, found.numbers = self._host.objects[run], self._rows[run]
         return found
@@ -274,7 +279,8 @@ class Shard:
         """Begin a search with the references of level 0."""
         self._take_in(references)
         r, a = references, self._assignment
-        state = State(r.d1, r.d2, r.slot, r.w, len(a.medoids), swaps, tuple(a.fixed))
+        removal = np.zeros(0) if r.removal is None else r.removal / self._n
+        state = State(r.d1, r.d2, r.slot, r.w, len(a.medoids), swaps, tuple(a.fixed), removal)
         if self._levels.too_coarse(state.typical()):
             self._store(coarse=False)
         carried = self._zero.follow(state)
@@ -283,8 +289,13 @@ class Shard:
         allowed = np.ones(len(self._rows), dtype=bool)
         allowed[self._find(a.medoids)] = False
         own = a.weights * a.d1 if a.medoids else np.zeros(len(self._rows))
-        self._arms = ShardArms(self._levels, state, carried, allowed, self._threads, self._positions, own, self._n)
-        return self._arms.lead(-1)
+        places = self._positions, own, self._n, self._row_of
+        self._arms = ShardArms(self._levels, state, carried, allowed, self._threads, *places)
+        return self._numbered(self._arms.lead())
+
+    def _numbered(self, lead: Lead) -> Lead:
+        """Name a leader by its row of X."""
+        return replace(lead, number=int(self._rows[lead.number])) if lead.left else lead
 
     def _take_in(self, references: References) -> None:
         """Keep copies of references that come after those that are here."""
@@ -294,66 +305,96 @@ class Shard:
 
     def drop(self, order: Drop) -> Left:
         """Drop arms as told; if many are left, the next references come back, to save a trip."""
-        left = Left(*self._arms.obey(order), self._levels.full)
+        left = self._arms.obey(order)
+        left.lead = self._numbered(left.lead)
         if order.ahead >= 0 and left.count > order.share:
             left.ahead = self.references(order.ahead, order.fresh)
         return left
 
-    def look(self, l: int, references: References, pivot: int) -> Lead:
+    def look(self, l: int, references: References) -> Lead:
         """Look at the next level with the arms that are left."""
         self._take_in(references)
         self._arms.see(references)
-        return self._arms.lead(pivot)
+        return self._numbered(self._arms.lead())
+
+    def reaching(self, least: float) -> int:
+        """Return how many arms may reach a mean, by the last judgement."""
+        return self._arms.reaching(least)
+
+    def known(self, guest: int, face: int, swaps: bool, levels: int) -> tuple[float, Float64s]:
+        """Return the sum of a guest's changes over the own rows, and a pivot's sums over those of the first levels."""
+        state, host = self._state(swaps), self._host
+        row = np.empty(host.own)
+
+        def work(points: slice) -> None:
+            row[points] = self._block(guest, points)
+
+        self._threads.map(work, spans(host.own, _POINTS), threaded=host.distance.threaded)
+        self._tally.add(computed=host.own)
+        if not host.own:
+            return 0.0, np.zeros(3 + (state.k if swaps else 0))
+        changes = state.changes(row, slice(0, host.own), face)
+        first = slice(0, self._runs[levels - 1].stop if levels else 0)
+        return float(changes.sum()), state.pivot_sums(first, changes[first])
+
+    def _row_of(self, guest: int, references: slice) -> Floats:
+        """Return the distances from a guest to a run of the references that were sent."""
+        start = self._host.start("references")
+        self._tally.add(computed=references.stop - references.start)
+        return self._block(guest, slice(start + references.start, start + references.stop))
+
+    def _block(self, guest: int, points: slice) -> Floats:
+        host = self._host
+        row = np.array([host.start("guests") + guest])
+        found: Floats = same_is_zero(host, host.distance.block(row, points), row, points)[0]
+        return found
 
     def survivors(self, objects: bool = True) -> Survivors:
         """Return the arms that are left."""
         arms = self._arms
         left = arms.left
         rows = self._host.objects[left] if objects else self._host.objects[:0]
-        faces = arms.moments.T.shape[1]
-        V, U = arms.pairs() or (np.zeros(len(left)), np.zeros((len(left), faces)))
         moments = partial_of(arms.moments, slice(None), arms.own_changes())
-        return Survivors(self._positions[left], Copies(self._rows[left], rows), moments, V, U)
+        return Survivors(self._positions[left], Copies(self._rows[left], rows), moments)
 
     # --- a search: few arms, own references -----------------------------------------------------------------------
 
-    def sums(
-        self, guests: Rows, l: int, swaps: bool, pivot: tuple[int, int] | None
-    ) -> tuple[Partial, tuple[Float64s, Float64s] | None]:
-        """Return the moments of guests over the own references of a level, and V and U against a pivot."""
+    def sums(self, guests: Rows, l: int, swaps: bool, pivot: tuple[int, int] | None, pairs: bool) -> Looked:
+        """Return the moments of guests over the own references of a level, and what is new of the pivot.
+
+        That are the sums of its changes and, where asked for, V and U; the pivot is a guest and its face.
+        """
         state, run = self._state(swaps), self._runs[l]
         moments = Moments(len(guests), state.k if swaps else 0, self._guest_levels.kind)
         if run.stop > run.start:
             self._guest_levels.fill(l, guests)
             add = moments.adder(self._guest_levels, state, np.arange(run.start, run.stop))
             self._guest_levels.scan(l, guests, add)
-        squares = None if pivot is None else self.squares(guests, pivot, [l], swaps)
-        return partial_of(moments, slice(None)), squares
+        sums = partial_of(moments, slice(None))
+        sums.removals = state.removal_sums(run)
+        changes = None
+        if pivot is not None:
+            row = self._own_row(pivot[0], run).astype(np.float64)
+            changes = state.pivot_sums(run, state.changes(row, run, pivot[1]) if len(row) else row)
+        return sums, changes, self.squares(guests, pivot, [l], swaps) if pairs and pivot is not None else None
 
     def squares(
         self, guests: Rows, pivot: tuple[int, int], levels: list[int], swaps: bool
     ) -> tuple[Float64s, Float64s]:
         """Return V and U of guests over the own references of some levels; the pivot is a guest and its face."""
         state = self._state(swaps)
-        if not self._host.own:
-            return np.zeros(len(guests)), np.zeros((len(guests), state.k if swaps else 0))
-        arms = ShardArms(
-            self._guest_levels,
-            state,
-            Moments(len(guests), 0),
-            np.zeros(0, dtype=bool),
-            self._threads,
-            guests,
-            np.zeros(0),
-            self._n,
-        )
         full = [l for l in levels if self._runs[l].stop > self._runs[l].start]
         for l in full:
             self._guest_levels.fill(l, guests)
-        row = np.zeros(self._runs[levels[-1]].stop)
-        for l in full:
-            row[self._runs[l]] = self._guest_levels.row(l, pivot[0])
-        return arms.squares(guests, pivot, row, full)
+        places = guests, np.zeros(0), self._n, self._own_row
+        none = np.zeros(0, dtype=bool)
+        arms = ShardArms(self._guest_levels, state, Moments(len(guests), 0), none, self._threads, *places)
+        return arms.squares(guests, *pivot, full)
+
+    def _own_row(self, guest: int, points: slice) -> Floats:
+        """Return the distances from a guest to a run of the own rows."""
+        self._tally.add(computed=points.stop - points.start)
+        return self._block(guest, points)
 
     def _state(self, swaps: bool) -> State:
         a = self._assignment
