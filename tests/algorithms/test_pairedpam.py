@@ -166,10 +166,10 @@ def test_means_are_regressed_on_what_is_known(beside: bool, trusted: bool) -> No
     if beside:
         V, U = np.zeros(arms), sums((changes - pivot[:, None, None]) ** 2)
         of_pivot = float(pivot.mean()), lead, float(pivot @ pivot), sums(removal * pivot[:, None])
-        to = width, floor, 0, arms, reach, best, face, gap
-        meet_faces(*moments, np.arange(arms), V, U, t, *known, *of_pivot, *to)
+        to = reach, best, face, gap
+        meet_faces(moments, np.arange(arms), (V, U), t, known, of_pivot, width, floor, 0, arms, to)
     else:
-        judge_faces(*moments, t, *known, width, floor, 0, arms, reach, best, face)
+        judge_faces(moments, t, known, width, floor, 0, arms, reach, best, face)
 
     def regress(y: np.ndarray, on: list[np.ndarray], above: list[float]) -> tuple[float, float]:
         X = np.array([np.ones(t), *on]).T

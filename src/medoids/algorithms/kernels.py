@@ -252,13 +252,14 @@ def _spread(square, floor):  # type: ignore[no-untyped-def]
 
 
 @inline
-def _judge(S, Q, T, R, P, i, j, t, r, excess, v, wider, floor, width):  # type: ignore[no-untyped-def]
+def _judge(moments, i, j, t, r, excess, v, wider, floor, width):  # type: ignore[no-untyped-def]
     """Mean of face j of arm i, how far below 0 it may reach, and how far above, with regression on the removal of j.
 
     ``r`` is the mean of that over the references so far, ``excess`` what this is above the known one, ``v`` the
     variance. Both the plain mean and the regressed one tell of the ends, the latter with a width that is ``wider``; if
     that is 0, removal is not trusted, and only enters the mean.
     """
+    S, Q, T, R, P = moments
     mean = (S[i] + T[i, j]) / t
     square = (Q[i] + R[i, j]) / t - mean * mean
     reach = width * _spread(square, floor)
@@ -271,52 +272,36 @@ def _judge(S, Q, T, R, P, i, j, t, r, excess, v, wider, floor, width):  # type: 
 
 
 @kernel()
-def judge_faces(S, Q, T, R, P, t, r, excess, v, wider, width, floor, start, stop, reach, best, face):  # type: ignore[no-untyped-def]
-    """Find of each arm the face with the lowest mean, and how far below 0 its faces may reach: see ``paired.py``."""
+def judge_faces(moments, t, removal, width, floor, start, stop, reach, best, face):  # type: ignore[no-untyped-def]
+    """Find of each arm the face with the lowest mean, and how far below 0 its faces may reach: see ``paired.py``.
+
+    ``moments`` are S, Q, T, R and P, ``removal`` what `_judge` is told of each slot.
+    """
+    T = moments[2]
+    r, excess, v, wider = removal
     for i in range(start, stop):
         reach[i], best[i] = -np.inf, np.inf
         for j in range(T.shape[1]):
             if T[i, j] < np.inf:
-                known = r[j], excess[j], v[j], wider[j]
-                mean, below, _ = _judge(S, Q, T, R, P, i, j, t, *known, floor[i], width)
+                mean, below, _ = _judge(moments, i, j, t, r[j], excess[j], v[j], wider[j], floor[i], width)
                 reach[i] = max(reach[i], below)
                 if mean < best[i]:
                     best[i], face[i] = mean, j
 
 
 @kernel()
-def meet_faces(  # type: ignore[no-untyped-def]
-    S,
-    Q,
-    T,
-    R,
-    P,
-    at,
-    V,
-    U,
-    t,
-    r,
-    excess,
-    v,
-    wider,
-    l,
-    lead,
-    l2,
-    rl,
-    width,
-    floor,
-    start,
-    stop,
-    reach,
-    best,
-    face,
-    gap,
-):
+def meet_faces(moments, at, squares, t, removal, pivot, width, floor, start, stop, found):  # type: ignore[no-untyped-def]
     """As `judge_faces`, after regression on the pivot's changes, too, whose mean is known; ``at`` are the arms' places.
 
-    ``l`` is the pivot's mean over the references so far, ``lead`` the one over all; l2 and rl are the sums of its
-    squares and of its products with the removal of each slot. ``gap`` is the spread that the lowest face has.
+    ``squares`` are V and U. Of the pivot: ``l``, the mean over the references so far, ``lead``, the one over all, and
+    the sums of its squares and of its products with the removal of each slot. ``found`` are reach, best and face, and
+    ``gap``, the spread of that face.
     """
+    S, Q, T, R, P = moments
+    V, U = squares
+    r, excess, v, wider = removal
+    l, lead, l2, rl = pivot
+    reach, best, face, gap = found
     v_l, above = l2 / t - l * l, l - lead
     for i in range(start, stop):
         a = at[i]
@@ -326,11 +311,11 @@ def meet_faces(  # type: ignore[no-untyped-def]
                 continue
             # Of the difference z from the pivot, so that nothing cancels where they are alike.
             z = (S[a] + T[a, j]) / t - l
-            squares = V[i] + U[i, j]
+            total = V[i] + U[i, j]
             with_r = (P[a, j] - rl[j]) / t - z * r[j]
-            with_l = (Q[a] + R[a, j] - l2 - squares) / (2 * t) - z * l
+            with_l = (Q[a] + R[a, j] - l2 - total) / (2 * t) - z * l
             both = rl[j] / t - r[j] * l
-            square = squares / t - z * z
+            square = total / t - z * z
             slope = with_l / v_l
             spread = _spread(square - slope * with_l, floor[i])
             mean = lead + z - slope * above
@@ -376,14 +361,15 @@ def lowest_face(S, T, start, stop, best, face):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def surest_arms(S, Q, T, R, P, t, r, excess, v, wider, width, floor, allowed, start, stop, most, arm):  # type: ignore[no-untyped-def]
+def surest_arms(moments, t, removal, width, floor, allowed, start, stop, most, arm):  # type: ignore[no-untyped-def]
     """Find the arm for each slot whose change is lowest at the upper end of its interval, and that end."""
+    T = moments[2]
+    r, excess, v, wider = removal
     for i in range(start, stop):
         if allowed[i]:
             for j in range(T.shape[1]):
                 if T[i, j] < np.inf:
-                    known = r[j], excess[j], v[j], wider[j]
-                    _, _, above = _judge(S, Q, T, R, P, i, j, t, *known, floor[i], width)
+                    _, _, above = _judge(moments, i, j, t, r[j], excess[j], v[j], wider[j], floor[i], width)
                     if above < most[j]:
                         most[j], arm[j] = above, i
 

@@ -153,6 +153,10 @@ class Moments:
         self.S, self.Q = np.zeros(count), np.zeros(count)
         self.T, self.R, self.P = (np.zeros((count, faces), kind) for _ in range(3))
 
+    def all(self) -> tuple[Float64s, Float64s, Floats, Floats, Floats]:
+        """Return S, Q, T, R and P."""
+        return self.S, self.Q, self.T, self.R, self.P
+
     def take(self, at: Rows) -> Moments:
         """Return the moments of some arms: a copy if these are ``shared``, or else themselves, cut down."""
         part = Moments(0, 0) if self.shared else self
@@ -178,8 +182,7 @@ class Moments:
             run = slice(times * tile.run.start, times * tile.run.stop)
             where = tile.values, tile.groups, tile.at, np.repeat(tile.columns, times), levels.step
             if state.swaps:
-                sums = self.S, self.Q, self.T, self.R, self.P
-                add_swaps(*where, slot[run], d1[run], d2[run], w[run], w2[run], r[run], *sums)
+                add_swaps(*where, slot[run], d1[run], d2[run], w[run], w2[run], r[run], *self.all())
             else:
                 add_additions(*where, d1[run], w[run], w2[run], self.S, self.Q)
 

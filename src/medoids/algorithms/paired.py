@@ -38,8 +38,8 @@ _SPARSE, _COPIES = 3, 1 << 26
 _LOT = 1 << 16
 # So few arms tell whether it pays to meet a pivot.
 _PILOT = 512
-# References by which a regression can be made; and with m of them, bounds after a regression on removal are wider by
-# this share over sqrt(m): what is left then are gains, which are few and skewed, and whose spread is underestimated.
+# References by which a regression can be made; and where m of them have gains, bounds are wider by this share over
+# sqrt(m): gains are skewed, and a sample that misses some underestimates their mean and their spread together.
 _FEW, _SKEW = 16, 2.0
 # A pivot that does not lead any more may leave so many times the arms that the leader would if it were no gap away.
 LOYAL = 1.1
@@ -242,8 +242,8 @@ class PairedArms:
 
         def work(number: int) -> None:
             c = chunks[number]
-            bounds = width, floor, allowed, c.start, c.stop
-            surest_arms(m.S, m.Q, m.T, m.R, m.P, self.t, *known, *bounds, most[number], arm[number])
+            to = c.start, c.stop, most[number], arm[number]
+            surest_arms(m.all(), self.t, known, width, floor, allowed, *to)
 
         self._threads.map(work, range(len(chunks)))
         slack = self._noise * self.state.scale()
@@ -262,6 +262,16 @@ class PairedArms:
         floor: Float64s = self._own[self.left[at]] / np.sqrt(self._levels.n)
         return floor
 
+    def _widened(self, at: Rows | slice = slice(None)) -> Float64s:
+        """Return by how much bounds are wider in BUILD, where changes are gains: by how few references have them.
+
+        As many equal gains have the same sums S and Q.
+        """
+        root = np.sqrt(np.maximum(self.moments.Q[at], 0))
+        gains = np.maximum(np.abs(self.moments.S[at]), root)
+        widened: Float64s = 1 + _SKEW * root / np.where(gains > 0, gains, 1)
+        return widened
+
     def _known_removals(self, width: float) -> tuple[Float64s, Float64s, Float64s, Float64s]:
         """Return of each slot's removal the mean, what it is above the known one, the variance, and what it widens."""
         r, squares, count = self._removals / self.t
@@ -278,7 +288,7 @@ class PairedArms:
             m = self.moments
             found.best = m.S / self.t
             spread = np.maximum(np.sqrt(np.maximum(m.Q / self.t - found.best**2, 0)), self._floor())
-            found.reach = width * spread - found.best
+            found.reach = width * self._widened() * spread - found.best
         if self._l == 0:
             found.exclude(~self._allowed[self.left])
         return found
@@ -289,8 +299,7 @@ class PairedArms:
         m, known, floor = self.moments, self._known_removals(width), self._floor()
 
         def work(c: slice) -> None:
-            to = width, floor, c.start, c.stop, found.reach, found.best, found.face
-            judge_faces(m.S, m.Q, m.T, m.R, m.P, self.t, *known, *to)
+            judge_faces(m.all(), self.t, known, width, floor, c.start, c.stop, found.reach, found.best, found.face)
 
         self._threads.map(work, spans(len(floor), _tile(self.state.k)))
 
@@ -347,15 +356,16 @@ class PairedArms:
             slope = common / (l2 / t - l * l)
             found.best = pivot.mean + z - slope * (l - pivot.mean)
             found.gap = np.maximum(np.sqrt(np.maximum(V / t - z**2 - slope * common, 0)), floor)
-            found.reach = width * found.gap - found.best
+            found.reach = width * self._widened(at) * found.gap - found.best
             return found
         from medoids.algorithms.kernels import meet_faces
 
         known = self._known_removals(width)
 
         def work(c: slice) -> None:
-            to = width, floor, c.start, c.stop, found.reach, found.best, found.face, found.gap
-            meet_faces(m.S, m.Q, m.T, m.R, m.P, at, V, U, t, *known, l, pivot.mean, l2, rl, *to)
+            to = found.reach, found.best, found.face, found.gap
+            of_pivot = l, pivot.mean, l2, rl
+            meet_faces(m.all(), at, (V, U), t, known, of_pivot, width, floor, c.start, c.stop, to)
 
         self._threads.map(work, spans(len(at), _tile(self.state.k)))
         return found
