@@ -103,8 +103,13 @@ class EagerPAM(PairedPAM):
 
         with problem.distance.tally.phase("swap"):
             arms = self._search(assignment, swaps=True, enough=enough)
-        made = self._make(assignment, found, [arms.t, len(arms.left)], most)
-        return made or int(self._swap_best(assignment, arms) or self._swap_overlooked(assignment))
+        if found:
+            made = self._make(assignment, found, [arms.t, len(arms.left)], most)
+            if made or problem.stopped:
+                return made
+            with problem.distance.tally.phase("swap"):  # to the end: the search was sure, and wrong
+                arms = self._search(assignment, swaps=True)
+        return int(self._swap_best(assignment, arms) or self._swap_overlooked(assignment))
 
     def _make(self, assignment: Assignment, found: list[int], seen: list[int], most: int) -> int:
         """Make those of the swaps that a search found which still help, and at most so many; return how many."""

@@ -256,19 +256,20 @@ def _judge(moments, i, j, t, r, excess, v, wider, floor, width):  # type: ignore
     """Mean of face j of arm i, how far below 0 it may reach, and how far above, with regression on the removal of j.
 
     ``r`` is the mean of that over the references so far, ``excess`` what this is above the known one, ``v`` the
-    variance. Both the plain mean and the regressed one tell of the ends, the latter with a width that is ``wider``; if
-    that is 0, removal is not trusted, and only enters the mean.
+    variance. Both the plain mean and the regressed one, with a width that is ``wider``, tell of the ends: one is enough
+    to drop a face, and both must say that a swap helps. If ``wider`` is 0, a slope cannot be trusted, and the mean is
+    the one for a slope of 1.
     """
     S, Q, T, R, P = moments
     mean = (S[i] + T[i, j]) / t
     square = (Q[i] + R[i, j]) / t - mean * mean
     reach = width * _spread(square, floor)
     if wider == 0:
-        return mean - excess, reach - mean, reach + mean
+        return mean - excess, reach - mean, reach + mean + max(0.0, -excess)
     common = P[i, j] / t - mean * r
     slope = common / v
     regressed, rest = mean - slope * excess, width * wider * _spread(square - slope * common, floor)
-    return regressed, min(reach - mean, rest - regressed), min(reach + mean, rest + regressed)
+    return regressed, min(reach - mean, rest - regressed), max(reach + mean, rest + regressed)
 
 
 @kernel()

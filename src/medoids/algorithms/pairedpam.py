@@ -1,10 +1,10 @@
 """PairedPAM: PAM's path from few distances, by comparing arms in pairs.
 
 As in BanditPAM++ every step of PAM is a best-arm search in which points are arms with k faces and all arms see the same
-references, in the order of one fixed permutation. Three things go beyond it: arms are dropped by their *differences*
-from the leader (``bandit.Paired``), a face also when "no swap" is surely better; references come in growing rounds
-whose distances are kept for the arms that reached them (``levels.py``); and sums are carried from step to step
-(``paired.py``).
+references, in the order of one fixed permutation. Four things go beyond it: arms are dropped by their *differences*
+from the leader (``bandit.Paired``), a face also when "no swap" is surely better; means are regressed on what is known
+for all points (``paired.py``); references come in growing rounds whose distances are kept for the arms that reached
+them (``levels.py``); and sums are carried from step to step (``moments.py``).
 """
 
 from __future__ import annotations
