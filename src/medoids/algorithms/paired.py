@@ -41,7 +41,7 @@ _PILOT = 512
 # References by which a regression can be made; and where m of them have gains, bounds are wider by this share over
 # sqrt(m): gains are skewed, and a sample that misses some underestimates their mean and their spread together.
 _FEW, _SKEW = 16, 2.0
-# A pivot that does not lead any more may leave so many times the arms that the leader would if it were no gap away.
+# A pivot that does not lead any more may leave so many times the arms that the leader would at best.
 LOYAL = 1.1
 
 Float64s = npt.NDArray[np.float64]
@@ -74,7 +74,7 @@ class Pivot:
     arm: int
     face: int
     mean: float  # over all references
-    changes: Float64s  # of all references; or nothing, where others know them
+    changes: Float64s  # of all references; where others know them, their sums over those looked at, or nothing
 
 
 @dataclass

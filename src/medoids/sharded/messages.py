@@ -114,7 +114,7 @@ class Lead:
 
     mean: float
     position: int
-    number: int  # row of X
+    number: int  # row of X; to its arms, of the shard
     face: int
     left: int
 
