@@ -42,7 +42,7 @@ _PILOT = 512
 # sqrt(m): gains are skewed, and a sample that misses some underestimates their mean and their spread together.
 _FEW, _SKEW = 16, 2.0
 # A pivot that does not lead any more may leave so many times the arms that the leader would at best.
-LOYAL = 1.1
+LOYAL = 1.5
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
