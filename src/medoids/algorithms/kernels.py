@@ -31,7 +31,6 @@ __all__ = [
     "pair_swaps",
     "store_lanes",
     "store_steps",
-    "sum_losses",
     "surest_arms",
 ]
 
@@ -333,20 +332,6 @@ def meet_faces(moments, at, squares, t, removal, pivot, width, floor, start, sto
             reach[i] = max(reach[i], below)
             if mean < best[i]:
                 best[i], face[i], gap[i] = mean, j, spread
-
-
-@kernel()
-def sum_losses(block, x1, x2, slot, w, swaps, out):  # type: ignore[no-untyped-def]
-    """Sum over a block's references what each row would leave of the loss: added, or in the place of each slot."""
-    for a in range(block.shape[0]):
-        total = 0.0
-        for s in range(block.shape[1]):
-            d = float(block[a, s])
-            kept = w[s] * min(d, x1[s])
-            total += kept
-            if swaps:
-                out[a, slot[s]] += w[s] * min(d, x2[s]) - kept
-        out[a] += total
 
 
 @kernel()

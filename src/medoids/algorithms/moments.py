@@ -26,10 +26,12 @@ from medoids.assignment import Assignment
 from medoids.distances import Floats
 from medoids.engine.threads import spans
 
-__all__ = ["Moments", "State"]
+__all__ = ["SUMS", "Moments", "State"]
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
+# Names of the moments.
+SUMS = ("S", "Q", "T", "R", "P")
 # Arms that are moved at a time.
 _LOT = 1 << 16
 
@@ -160,7 +162,7 @@ class Moments:
     def take(self, at: Rows) -> Moments:
         """Return the moments of some arms: a copy if these are ``shared``, or else themselves, cut down."""
         part = Moments(0, 0) if self.shared else self
-        for name in ("S", "Q", "T", "R", "P"):
+        for name in SUMS:
             values = getattr(self, name)
             setattr(part, name, values[at] if self.shared else _cut_down(values, at))
         return part

@@ -24,7 +24,6 @@ from medoids.algorithms.paired import PairedArms
 from medoids.algorithms.problem import Problem, Solution
 from medoids.assignment import TOLERANCE, Assignment, lowest
 from medoids.bandit import Paired, search_pairs
-from medoids.engine.threads import spans
 from medoids.initialization import initialize
 
 __all__ = ["FEW", "PairedPAM", "bounds_of", "first_references", "pairedpam", "share_memory"]
@@ -44,8 +43,6 @@ DEAR = 1_000.0
 _LITTLE = 1 << 26
 # Memory is scarce if it does not hold so many times the first level: there will be distances to compute again.
 _SCARCE = 3
-# Points of a chunk when few arms meet all references, and chunks after which pages of a file are given back.
-_POINTS, _STRETCH = 2048, 128
 
 
 def first_references(cost: float) -> int:
@@ -205,34 +202,18 @@ class PairedPAM:
         rows = np.sort(self.order[arms.left])
         with problem.distance.tally.phase("exact"):
             if len(rows) > 1 and not problem.distance.exact:
-                estimates = self._estimate(rows, arms.state)
+                estimates = np.array([losses(self._whole(i)[None]).min() for i in rows.tolist()])
                 rows = rows[estimates <= estimates.min() + MARGIN * abs(estimates.min())]
             block = self._exact_rows(rows)
         table = losses(block)
         slot, at = lowest(table)
         return slot, int(rows[at]), block[at], float(table[slot, at])
 
-    def _estimate(self, rows: Rows, state: State) -> Float64s:
-        """Lowest loss that each row would lead to, summed over all points in the precision of blocks."""
-        from medoids.algorithms.kernels import sum_losses
-
-        problem, arms = self.problem, self.place[rows]
-        chunks = spans(len(self.order), _POINTS)
-        # A sum for each chunk, added up in order: the same for any number of threads.
-        sums = np.zeros((len(chunks), len(rows), state.k if state.swaps else 1))
-
-        def work(number: int) -> None:
-            s = chunks[number]
-            block = self._distance.block(arms, s)
-            sum_losses(block, state.d1[s], state.d2[s], state.slot[s], state.w[s], state.swaps, sums[number])
-
-        for stretch in spans(len(chunks), _STRETCH):
-            numbers = range(stretch.start, stretch.stop)
-            problem.threads.map(work, numbers, threaded=problem.distance.threaded)
-            self._distance.release()
-        problem.distance.tally.add(computed=len(rows) * len(self.order))
-        estimates: Float64s = sums.sum(axis=0).min(axis=1)
-        return estimates
+    def _whole(self, i: int) -> Float64s:
+        """Distances from row i to all points that count, in the precision of blocks; the leaders' are known already."""
+        row = np.zeros(self.problem.n)
+        row[self.order] = self.levels.whole(int(self.place[i]))
+        return row
 
     def _exact_rows(self, rows: Rows) -> Float64s:
         """Exact distances from some rows to all points."""
@@ -242,9 +223,7 @@ class PairedPAM:
 
     def _stored_row(self, i: int) -> Float64s:
         """Exact distances from row i to all points, of which those that the levels hold are not computed again."""
-        problem, arm = self.problem, int(self.place[i])
-        row = np.empty(problem.n)
-        row[self.order] = self.levels.whole(arm)
+        problem, row = self.problem, self._whole(i)
         rest = np.flatnonzero(problem.weights == 0)
         if len(rest):
             row[rest] = problem.distance.exact_block(np.array([i]), rest)[0]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.algorithms.levels import Level, Levels
-from medoids.algorithms.moments import Moments, State
+from medoids.algorithms.moments import SUMS, Moments, State
 from medoids.algorithms.paired import LOYAL, PairedArms, Pivot
 from medoids.bandit import Paired
 from medoids.distances import Floats
@@ -81,7 +81,7 @@ class FewArms(PairedArms):
         assert moments.own is not None
         assert moments.removals is not None
         self._changes, self._removals = moments.own, moments.removals
-        for name in ("S", "Q", "T", "R", "P"):
+        for name in SUMS:
             setattr(self.moments, name, getattr(moments, name))
 
     def learn(self, least: float, best: int) -> None:
@@ -95,8 +95,8 @@ class FewArms(PairedArms):
     def _rows_of(self, arms: Rows) -> Rows:
         return self.numbers[np.searchsorted(self._everyone, arms)]
 
-    def _guest_of(self, pivot: Pivot) -> int:
-        return int(self._guests.of(self._rows_of(np.array([pivot.arm])))[0])
+    def _guest_of(self, arm: int) -> int:
+        return int(self._guests.of(self._rows_of(np.array([arm])))[0])
 
     def _floor(self, at: Rows | slice = slice(None)) -> Float64s:
         floor: Float64s = self._changes[np.searchsorted(self._everyone, self.left[at])] / np.sqrt(self._levels.n)
@@ -107,12 +107,12 @@ class FewArms(PairedArms):
         if pivot is not None:
             self._sum_up(pivot)
         self._l += 1
-        known = None if pivot is None else (self._guest_of(pivot), pivot.face)
+        known = None if pivot is None else (self._guest_of(pivot.arm), pivot.face)
         # The squares against the pivot come along if all levels before have met it: mostly it stays.
         along = pivot is not None and 0 < self._met == self._l
         m = self.moments
         for part, changes, squares in self._pool.ask("sums", guests, self._l, self.state.swaps, known, along):
-            for name in ("S", "Q", "T", "R", "P"):
+            for name in SUMS:
                 setattr(m, name, getattr(m, name) + getattr(part, name))
             self._removals = self._removals + part.removals
             if changes is not None:
@@ -126,8 +126,7 @@ class FewArms(PairedArms):
         pass  # there is nothing here to copy
 
     def _know(self, arm: int, face: int) -> Pivot:
-        guest = int(self._guests.of(self._rows_of(np.array([arm])))[0])
-        answers = self._pool.ask("known", guest, face, self.state.swaps, self._l + 1)
+        answers = self._pool.ask("known", self._guest_of(arm), face, self.state.swaps, self._l + 1)
         return Pivot(arm, face, sum(total for total, _ in answers) / self._levels.n, sum(sums for _, sums in answers))
 
     def _sum_up(self, pivot: Pivot) -> None:
@@ -138,7 +137,7 @@ class FewArms(PairedArms):
         levels = list(levels)
         if levels:
             guests = self._guests.of(self._rows_of(arms))
-            face = self._guest_of(pivot), pivot.face
+            face = self._guest_of(pivot.arm), pivot.face
             for part_V, part_U in self._pool.ask("squares", guests, face, levels, self.state.swaps):
                 V += part_V
                 U += part_U
@@ -236,7 +235,7 @@ class ShardedArms:
             np.concatenate([some.copies.objects for some in found if len(some.positions)])[at],
         )
         self._guests.welcome(copies)
-        moments = Partial(*(joined(name) for name in ("S", "Q", "T", "R", "P", "own")))
+        moments = Partial(*(joined(name) for name in (*SUMS, "own")))
         moments.removals = self._removals
         places = self._guests, self._levels, self.state, self._threads, self._noise
         few = FewArms(self._pool, *places, positions[at], copies.numbers, moments, self._l)
