@@ -135,25 +135,24 @@ def copy_lanes(values, groups, at, columns, first, out):  # type: ignore[no-unty
 @kernel()
 def add_additions(values, groups, at, columns, step, x1, w, w2, S, Q):  # type: ignore[no-untyped-def]
     """Sum of the changes w (min(d, x1) - x1) and of their squares; without a medoid yet, of w d."""
-    lanes = values.shape[2]
-    total, square = np.empty(lanes, x1.dtype), np.empty(lanes, x1.dtype)
+    lanes = values.shape[2]  # not LANES: LLVM would unroll so short a loop of known length, and not vectorise it then
+    sums = np.empty((2, lanes), x1.dtype)
     zero = x1.dtype.type(0)
     for g in range(len(groups)):
         block = values[groups[g]]
-        total[:] = zero
-        square[:] = zero
+        sums[:] = zero
         for e in range(len(columns)):
             row, near, weight, weight2 = block[columns[e]], x1[e], w[e], w2[e]
             origin = near if near < np.inf else zero
             for lane in range(lanes):
                 change = min(x1.dtype.type(row[lane]), near) - origin
-                total[lane] += weight * change
-                square[lane] += weight2 * change * change
+                sums[0, lane] += weight * change
+                sums[1, lane] += weight2 * change * change
         for lane in range(lanes):
             i = at[g, lane]
             if i >= 0:
-                S[i] += step * total[lane]
-                Q[i] += step * step * square[lane]
+                S[i] += step * sums[0, lane]
+                Q[i] += step * step * sums[1, lane]
 
 
 @kernel()
@@ -177,71 +176,80 @@ def pair_additions(values, groups, at, columns, step, x1, w, lead, V):  # type: 
                 V[i] += step * step * total[lane]
 
 
+@inline
+def _slots_of(slot, k):  # type: ignore[no-untyped-def]
+    """Slots that some references have: after a step these are few, and with many medoids the others would cost most."""
+    there = np.zeros(k, np.bool_)
+    for e in range(len(slot)):
+        there[slot[e]] = True
+    return np.flatnonzero(there)
+
+
 @kernel()
 def add_swaps(values, groups, at, columns, step, slot, x1, x2, w, w2, r, S, Q, T, R, P):  # type: ignore[no-untyped-def]
     """S, Q, T, R by Theorem 1: what a reference brings if its medoid stays, and what is added for its own slot; and P.
 
     ``r`` is w2 times what the loss of the reference does when its medoid is removed.
+
+    The sums that a reference adds to are in two pieces of memory: LLVM would otherwise check, for each reference and
+    each two of them, that they do not overlap, and that takes three times as long as the sums.
     """
-    lanes, k = values.shape[2], T.shape[1]
-    total, square = np.empty(lanes, x1.dtype), np.empty(lanes, x1.dtype)
-    own, own_square = np.empty((k, lanes), x1.dtype), np.empty((k, lanes), x1.dtype)
-    removed = np.empty((k, lanes), x1.dtype)
+    base, own = np.empty((2, LANES), x1.dtype), np.empty((T.shape[1], 3, LANES), x1.dtype)
+    slots = _slots_of(slot, T.shape[1])
     zero = x1.dtype.type(0)
     for g in range(len(groups)):
         block = values[groups[g]]
-        total[:] = zero
-        square[:] = zero
-        own[:] = zero
-        own_square[:] = zero
-        removed[:] = zero
+        base[:] = zero
+        for j in slots:
+            own[j] = zero
         for e in range(len(columns)):
             row, near, far, weight, weight2, removal = block[columns[e]], x1[e], x2[e], w[e], w2[e], r[e]
-            first, second, third = own[slot[e]], own_square[slot[e]], removed[slot[e]]
-            for lane in range(lanes):
+            mine = own[slot[e]]
+            for lane in range(LANES):
                 d = x1.dtype.type(row[lane])
                 kept = min(d, near) - near
                 left = min(d, far) - near
-                total[lane] += weight * kept
-                square[lane] += weight2 * kept * kept
-                first[lane] += weight * (left - kept)
-                second[lane] += weight2 * (left * left - kept * kept)
-                third[lane] += removal * left
-        for lane in range(lanes):
+                base[0, lane] += weight * kept
+                base[1, lane] += weight2 * kept * kept
+                mine[0, lane] += weight * (left - kept)
+                mine[1, lane] += weight2 * (left * left - kept * kept)
+                mine[2, lane] += removal * left
+        for lane in range(LANES):
             i = at[g, lane]
             if i >= 0:
-                S[i] += step * total[lane]
-                Q[i] += step * step * square[lane]
-                for j in range(k):
-                    T[i, j] += step * own[j, lane]
-                    R[i, j] += step * step * own_square[j, lane]
-                    P[i, j] += step * step * removed[j, lane]
+                S[i] += step * base[0, lane]
+                Q[i] += step * step * base[1, lane]
+                for j in slots:
+                    T[i, j] += step * own[j, 0, lane]
+                    R[i, j] += step * step * own[j, 1, lane]
+                    P[i, j] += step * step * own[j, 2, lane]
 
 
 @kernel()
 def pair_swaps(values, groups, at, columns, step, slot, x1, x2, w, lead, V, U):  # type: ignore[no-untyped-def]
     """V_i += (b - l)^2 and, for the own slot j, U_ij += (b + c - l)^2 - (b - l)^2: all k squares for one distance."""
-    lanes, k = values.shape[2], U.shape[1]
-    total, own = np.empty(lanes, x1.dtype), np.empty((k, lanes), x1.dtype)
+    total, own = np.empty(LANES, x1.dtype), np.empty((U.shape[1], LANES), x1.dtype)
+    slots = _slots_of(slot, U.shape[1])
     zero = x1.dtype.type(0)
     for g in range(len(groups)):
         block = values[groups[g]]
         total[:] = zero
-        own[:] = zero
+        for j in slots:
+            own[j] = zero
         for e in range(len(columns)):
             row, near, far, weight, other = block[columns[e]], x1[e], x2[e], w[e], lead[e]
-            first = own[slot[e]]
-            for lane in range(lanes):
+            mine = own[slot[e]]
+            for lane in range(LANES):
                 d = x1.dtype.type(row[lane])
                 kept = weight * (min(d, near) - near) - other
                 left = weight * (min(d, far) - near) - other
                 total[lane] += kept * kept
-                first[lane] += left * left - kept * kept
-        for lane in range(lanes):
+                mine[lane] += left * left - kept * kept
+        for lane in range(LANES):
             i = at[g, lane]
             if i >= 0:
                 V[i] += step * step * total[lane]
-                for j in range(k):
+                for j in slots:
                     U[i, j] += step * step * own[j, lane]
 
 
