@@ -114,7 +114,7 @@ class Assignment:
         self._enter(slot, distances, ~hit)
         points = np.flatnonzero(hit)
         for lot in spans(len(points), _LOT):
-            self._rescan(points[lot])
+            self._rescan(points[lot], slot, distances)
         self.loss = float(self.weights @ self.d1)
 
     def _enter(self, slot: int, distances: Float64s, where: npt.NDArray[np.bool_]) -> None:
@@ -127,9 +127,9 @@ class Assignment:
             nearest[first], d1[first] = slot, d[first]
             second[other], d2[other] = slot, d[other]
 
-    def _rescan(self, points: Rows) -> None:
-        """Find the nearest two of some points anew."""
-        table = self._look_up(points)
+    def _rescan(self, points: Rows, slot: int, distances: Float64s) -> None:
+        """Find the nearest two of some points anew, after a swap."""
+        table = self._look_up(points, slot, distances)
         column = np.arange(len(points))
         self.nearest[points] = first = table.argmin(axis=0)
         self.d1[points] = table[first, column]
@@ -138,7 +138,7 @@ class Assignment:
             self.second[points] = other = table.argmin(axis=0)
             self.d2[points] = table[other, column]
 
-    def _look_up(self, points: Rows) -> Float64s:
+    def _look_up(self, points: Rows, slot: int, distances: Float64s) -> Float64s:
         """Return the distances from all medoids to some points, of which each point's lowest two are exact."""
         medoids = np.array(self.medoids)
         if self.table is not None:
@@ -147,14 +147,30 @@ class Assignment:
         if self._estimate is None:
             return self._measure(medoids, points)
         table = self._estimate(medoids, points)
+        known = self._recall(points, slot, distances, table)
         if len(medoids) > 1:
-            doubtful = table <= (1 + DOUBT) * np.partition(table, 1, axis=0)[1]
+            doubtful = ~known & (table <= (1 + DOUBT) * np.partition(table, 1, axis=0)[1])
         else:
-            doubtful = np.ones(table.shape, dtype=bool)
-        for slot in np.flatnonzero(doubtful.any(axis=1)).tolist():
-            at = np.flatnonzero(doubtful[slot])
-            table[slot, at] = self._measure(medoids[slot : slot + 1], points[at])[0]
+            doubtful = ~known
+        for other in np.flatnonzero(doubtful.any(axis=1)).tolist():
+            at = np.flatnonzero(doubtful[other])
+            table[other, at] = self._measure(medoids[other : other + 1], points[at])[0]
         return table
+
+    def _recall(self, points: Rows, slot: int, distances: Float64s, table: Float64s) -> npt.NDArray[np.bool_]:
+        """Put in what is known exactly after a swap of a slot: of the new medoid, and of the two nearest before."""
+        known = np.zeros(table.shape, dtype=bool)
+        d1, d2 = self.d1[points], self.d2[points]
+        entered = distances[points] <= d2
+        for slots, d, sure in (
+            (np.full(len(points), slot), distances[points], entered),
+            (self.nearest[points], d1, self.nearest[points] != slot),
+            (self.second[points], d2, (self.second[points] != slot) & (self.second[points] >= 0)),
+        ):
+            at = np.flatnonzero(sure)
+            table[slots[at], at] = d[at]
+            known[slots[at], at] = True
+        return known
 
     def between(self) -> Float64s:
         """Distances among the medoids."""

@@ -270,8 +270,8 @@ def posed(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> It
         try:
             yield problem
         finally:
-            # The matrix knows its problem: without this, it would stay until the garbage collector comes by.
-            problem.matrix = None
+            # They know their problem: without this, they would stay until the garbage collector comes by.
+            problem.matrix = problem.medoid_rows = None
 
 
 def choose_algorithm(algorithm: str, problem: Problem) -> tuple[str, str]:

@@ -59,7 +59,7 @@ class EagerPAM(PairedPAM):
             medoids = self._solve_sample()
         for i in self.order[medoids].tolist()[len(assignment.medoids) :]:
             with problem.distance.tally.phase("exact"):
-                row = self._exact_rows(np.array([i]))[0]
+                row = self._exact_row(i, assignment)
             assignment.add(i, row)
             span = self.levels[0].span
             problem.record("build", assignment, i, None, references=span.stop, candidates=1)
@@ -119,7 +119,7 @@ class EagerPAM(PairedPAM):
                 break
             i = int(self.order[arm])
             with problem.distance.tally.phase("exact"):
-                row = self._exact_rows(np.array([i]))[0]
+                row = self._exact_row(i, assignment)
             losses = assignment.swap_losses(row)
             slot = int(np.argmin(losses))
             if losses[slot] < assignment.loss - TOLERANCE * abs(assignment.loss):

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.algorithms.problem import Problem
-from medoids.assignment import DOUBT
 from medoids.distances.precomputed import Precomputed
 from medoids.distances.protocol import Floats
 from medoids.engine.threads import spans
@@ -81,16 +80,9 @@ class Matrix:
         return self._problem.distance.symmetric
 
     def row(self, i: int, below: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Distances from i to all points: exact where they are below the limits given.
-
-        Who is nearest and second nearest is decided among those below d2, which are about 2/k of all.
-        """
+        """Distances from i to all points: exact where they are below the limits given."""
         values = np.asarray(self.values[i], dtype=np.float64)
-        if self.exact:
-            return values
-        near = np.flatnonzero(values <= (1 + DOUBT) * below)
-        values[near] = self._problem.measure(np.array([i]), near, "exact")[0]
-        return values
+        return values if self.exact else self._problem.sharpen(i, values, below)
 
     def estimate(self, medoids: npt.NDArray[np.intp], points: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
         """Distances as the matrix has them."""

@@ -19,6 +19,7 @@ from medoids.algorithms.level_zero import LevelZero
 from medoids.algorithms.levels import Levels, rounds
 from medoids.algorithms.local_search import descend
 from medoids.algorithms.matrix import MARGIN
+from medoids.algorithms.medoid_rows import MedoidRows
 from medoids.algorithms.moments import Moments, State
 from medoids.algorithms.paired import PairedArms
 from medoids.algorithms.problem import Problem, Solution
@@ -86,6 +87,8 @@ class PairedPAM:
         self._zero = LevelZero(self.levels)
         self.place = np.full(problem.n, -1, dtype=np.intp)
         self.place[self.order] = np.arange(n)
+        if not distance.exact and problem.has_room(distance.dtype.itemsize):
+            problem.medoid_rows = MedoidRows(problem, self._whole)
 
     def _first(self) -> int:
         """Return how many references every arm meets."""
@@ -113,7 +116,7 @@ class PairedPAM:
                 sums: Float64s = np.minimum(rows, assignment.d1) @ problem.weights
                 return sums[None]
 
-            found = self._judge(arms, losses)
+            found = self._judge(assignment, arms, losses)
             assert found is not None
             _, i, row, _ = found
             assignment.add(i, row)
@@ -148,7 +151,7 @@ class PairedPAM:
         def losses(rows: Float64s) -> Float64s:
             return np.array([assignment.swap_losses(row) for row in rows]).T
 
-        found = self._judge(arms, losses)
+        found = self._judge(assignment, arms, losses)
         if found is None or not found[3] < assignment.loss - TOLERANCE * abs(assignment.loss):
             return None
         return found
@@ -191,7 +194,9 @@ class PairedPAM:
         self.problem.check_squares(carried.Q)
         return carried
 
-    def _judge(self, arms: PairedArms, losses) -> tuple[int, int, Float64s, float] | None:  # type: ignore[no-untyped-def]
+    def _judge(  # type: ignore[no-untyped-def]
+        self, assignment: Assignment, arms: PairedArms, losses
+    ) -> tuple[int, int, Float64s, float] | None:
         """Compare the arms that are left on all references: by blocks first, and what these cannot tell apart exactly.
 
         Ties go to the lowest row, so rows are compared in their own order, not the permutation's.
@@ -204,29 +209,28 @@ class PairedPAM:
             if len(rows) > 1 and not problem.distance.exact:
                 estimates = np.array([losses(self._whole(i)[None]).min() for i in rows.tolist()])
                 rows = rows[estimates <= estimates.min() + MARGIN * abs(estimates.min())]
-            block = self._exact_rows(rows)
+            block = np.array([self._exact_row(i, assignment) for i in rows.tolist()])
         table = losses(block)
         slot, at = lowest(table)
         return slot, int(rows[at]), block[at], float(table[slot, at])
 
     def _whole(self, i: int) -> Float64s:
-        """Distances from row i to all points that count, in the precision of blocks; the leaders' are known already."""
-        row = np.zeros(self.problem.n)
+        """Distances from row i to all points, in the precision of blocks; the leaders' are known already."""
+        problem, row = self.problem, np.empty(self.problem.n)
         row[self.order] = self.levels.whole(int(self.place[i]))
-        return row
-
-    def _exact_rows(self, rows: Rows) -> Float64s:
-        """Exact distances from some rows to all points."""
-        if self.problem.distance.exact:
-            return np.array([self._stored_row(i) for i in rows.tolist()])
-        return self.problem.exact_rows(rows)
-
-    def _stored_row(self, i: int) -> Float64s:
-        """Exact distances from row i to all points, of which those that the levels hold are not computed again."""
-        problem, row = self.problem, self._whole(i)
         rest = np.flatnonzero(problem.weights == 0)
         if len(rest):
             row[rest] = problem.distance.exact_block(np.array([i]), rest)[0]
+        return row
+
+    def _exact_row(self, i: int, assignment: Assignment) -> Float64s:
+        """Distances from row i to all points, exact where they are below the second nearest medoid's."""
+        problem = self.problem
+        if problem.distance.exact:
+            return self._whole(i)
+        if problem.medoid_rows is not None:
+            return problem.medoid_rows.row(i, assignment.d2)
+        row: Float64s = problem.exact_rows(np.array([i]))[0]
         return row
 
 

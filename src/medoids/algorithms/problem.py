@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.assignment import Assignment
+from medoids.assignment import DOUBT, Assignment
 from medoids.checkpoints import Best, Checkpoint, Saved, random_of, state_of
 from medoids.clustering import TraceRecord
 from medoids.distances import Counted
 from medoids.engine.threads import Threads, spans
 
-if TYPE_CHECKING:  # the matrix is made from a problem
+if TYPE_CHECKING:  # these are made from a problem
     from medoids.algorithms.matrix import Matrix
+    from medoids.algorithms.medoid_rows import MedoidRows
 
 __all__ = ["TOO_LARGE", "Problem", "Solution"]
 
@@ -90,6 +91,7 @@ class Problem:
     medoids: tuple[int, ...] = ()
     best: Solution | None = None  # of the starts so far
     matrix: Matrix | None = None  # kept over starts, where an algorithm needs it
+    medoid_rows: MedoidRows | None = None  # where there is no matrix, and room for these
     stopped: bool = False
     checkpoint: Journal | None = None
     saved: Saved | None = None
@@ -117,6 +119,19 @@ class Problem:
             self.distance.release()
         return out
 
+    def sharpen(self, i: int, row: npt.NDArray[np.float64], below: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Make the distances from i to all points exact where they may be below the limits given.
+
+        Who is nearest and second nearest is decided among those below d2, which are about 2/k of all.
+        """
+        near = np.flatnonzero(row <= (1 + DOUBT) * below)
+        row[near] = self.measure(np.array([i]), near, "exact")[0]
+        return row
+
+    def has_room(self, size: int) -> bool:
+        """Tell whether so many bytes for each medoid and point may be kept."""
+        return size * self.k * self.n <= max(_LITTLE, self.memory_limit // _SHARE)
+
     def part(self, sample: npt.NDArray[np.intp], *, init: str | npt.NDArray[np.intp], max_iter: int) -> Problem:
         """Return the problem of some rows only, in ascending order, which tells nobody of its steps."""
         return replace(
@@ -128,6 +143,7 @@ class Problem:
             callback=None,
             trace=[],
             matrix=None,
+            medoid_rows=None,
             frozen=tuple(np.searchsorted(sample, self.frozen).tolist()),
             known={},
             checkpoint=None,
@@ -139,19 +155,18 @@ class Problem:
         """Make row i the next medoid."""
         if i in self.known:
             row = self.known[i]
-        elif self.matrix is not None:
-            row = self.matrix.row(i, assignment.d2)
         else:
             with self.distance.tally.phase("assignment"):
-                row = self.exact_rows(np.array([i]))[0]
+                source = self.matrix or self.medoid_rows
+                row = self.exact_rows(np.array([i]))[0] if source is None else source.row(i, assignment.d2)
         assignment.add(i, row)
 
     def assign(self, medoids: npt.ArrayLike) -> Assignment:
         """Return the state with these medoids."""
-        matrix, measure, estimate = self.matrix, None, None
-        if matrix is not None and not matrix.exact:
-            measure, estimate = self.measure, matrix.estimate
-        elif 8 * self.k * self.n > max(_LITTLE, self.memory_limit // _SHARE):
+        source, measure, estimate = self.matrix or self.medoid_rows, None, None
+        if source is not None and not source.exact:
+            measure, estimate = self.measure, source.estimate
+        elif not self.has_room(8):
             measure = self.measure
         assignment = Assignment(self.weights, self.k, self.frozen, measure, estimate)
         for i in np.asarray(medoids).tolist():
