@@ -43,7 +43,7 @@ _STEPS = 65_000
 # A distance that matters is at least so many of them.
 _FINE = 256
 # References of a chunk when one arm meets all, chunks after which pages of a file are given back, and bytes to keep.
-_POINTS, _STRETCH, _WHOLE = 2048, 128, 1 << 25
+_POINTS, _STRETCH, _WHOLE = 8192, 32, 1 << 25
 # A chunk of computed ones is a share of the arms, so that a few arms make several chunks, too.
 _SHARES = 8
 
@@ -127,8 +127,6 @@ class Levels:
         The unit of stored distances: 1 if they are not coarse.
     kind : dtype
         Of sums over them.
-    cost : float
-        Of one distance, in nanoseconds.
     everyone : ndarray
         All arms.
     keeps_first : bool
@@ -154,7 +152,6 @@ class Levels:
         self.full = False
         self.everyone: Rows = np.arange(self.n)
         distance.prepare(threads)
-        self.cost = distance.cost
         self.kind = np.dtype(np.float32 if distance.dtype == np.float32 else np.float64)
         self.step = distance.most() / _STEPS if coarse else 1.0
         self._dtype = np.dtype(np.uint16) if coarse else distance.dtype
@@ -212,6 +209,14 @@ class Levels:
         """Tell whether the distances of a level are stored for these arms."""
         place = self.levels[l].place
         return place is not None and bool((place[arms] >= 0).all())
+
+    def price(self, l: int, arms: Rows) -> float:
+        """Return the nanoseconds, for each of some arms, of looking at a level: of distances that are not stored, and
+        two for the sums over each.
+        """
+        level = self.levels[l]
+        missing = 1.0 if level.place is None else float(np.mean(level.place[arms] < 0))
+        return (level.span.stop - level.span.start) * (missing * self._distance.cost + 2)
 
     def _compute(self, values: Floats, arms: Rows, references: slice) -> None:
         """Fill groups with the distances from arms to a run of references."""
@@ -347,7 +352,7 @@ class Levels:
 
     def _compute_whole(self, arm: int, row: Floats) -> None:
         def work(references: slice) -> None:
-            row[references] = self._block(np.array([arm]), references)[:, 0]
+            row[references] = self._distance.block(np.array([arm]), references)[0]
 
         chunks = spans(len(row), _POINTS)
         for stretch in spans(len(chunks), _STRETCH):

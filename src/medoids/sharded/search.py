@@ -39,7 +39,10 @@ class Levelled(Levels):
         self.n = n
         self.levels = [Level(span, None, np.zeros((0, 0, 0))) for span in spans]
         self.kind, self.step, self.everyone = np.dtype(np.float64), 1.0, np.zeros(0, dtype=np.intp)
-        self.cost = 0.0
+
+    def price(self, l: int, arms: Rows) -> float:
+        """Another trip takes longer than what a look saves."""
+        return np.inf
 
 
 class FewArms(PairedArms):
