@@ -23,6 +23,7 @@ __all__ = [
     "add_base",
     "add_both",
     "add_swaps",
+    "changes_of",
     "copy_lanes",
     "judge_faces",
     "lowest_face",
@@ -253,48 +254,77 @@ def pair_swaps(values, groups, at, columns, step, slot, x1, x2, w, lead, V, U): 
                     U[i, j] += step * step * own[j, lane]
 
 
+@kernel()
+def changes_of(distances, x1, x2, slot, w, face, out):  # type: ignore[no-untyped-def]
+    """Changes that a candidate brings to references, in the place of the medoid in a slot, or beside all for -1."""
+    for s in range(len(out)):
+        limit = x2[s] if slot[s] == face else x1[s]
+        out[s] = w[s] * (min(0.0 + distances[s], limit) - x1[s])
+
+
 @inline
 def _spread(square, floor):  # type: ignore[no-untyped-def]
-    return max(max(0.0, square) ** 0.5, floor)
+    return max(np.sqrt(max(0.0, square)), floor)
 
 
 @inline
-def _judge(moments, i, j, t, r, excess, v, wider, floor, width):  # type: ignore[no-untyped-def]
-    """Mean of face j of arm i, how far below 0 it may reach, and how far above, with regression on the removal of j.
+def _slopes(removal):  # type: ignore[no-untyped-def]
+    """Rows of what `_judge` multiplies with, of each slot, so that it has no branch and is vectorised.
 
-    ``r`` is the mean of that over the references so far, ``excess`` what this is above the known one, ``v`` the
-    variance. Both the plain mean and the regressed one, with a width that is ``wider``, tell of the ends: one is enough
-    to drop a face, and both must say that a swap helps. If ``wider`` is 0, a slope cannot be trusted, and the mean is
-    the one for a slope of 1.
+    ``removal`` are r, the mean of what removing the slot's medoid costs over the references so far, what this is above
+    the known one, the variance, and what a regression widens: 0 if its slope cannot be trusted.
     """
-    S, Q, T, R, P = moments
-    mean = (S[i] + T[i, j]) / t
-    square = (Q[i] + R[i, j]) / t - mean * mean
-    reach = width * _spread(square, floor)
-    if wider == 0:
-        return mean - excess, reach - mean, reach + mean + max(0.0, -excess)
-    common = P[i, j] / t - mean * r
-    slope = common / v
-    regressed, rest = mean - slope * excess, width * wider * _spread(square - slope * common, floor)
-    return regressed, min(reach - mean, rest - regressed), max(reach + mean, rest + regressed)
+    r, excess, v, wider = removal
+    known = np.zeros((6, len(r)))
+    for j in range(len(r)):
+        known[0, j], known[1, j], known[2, j] = r[j], excess[j], wider[j]
+        if wider[j] > 0:
+            known[3, j] = 1 / v[j]
+        else:  # a slope of 1 for the mean, and none for its ends
+            known[4, j], known[5, j] = 1, np.inf
+    return known
+
+
+@inline
+def _judge(s, q, total, square, product, floor, share, known, j, width):  # type: ignore[no-untyped-def]
+    """Mean of an arm's face j, how far below 0 it may reach, and how far above, with regression on the removal of j.
+
+    ``s`` to ``product`` are its S, Q, T, R and P, ``share`` is 1 / t. Both the plain mean and the regressed one, with a
+    wider width, tell of the ends: one is enough to drop a face, and both must say that a swap helps.
+    """
+    mean = (s + total) * share
+    variance = (q + square) * share - mean * mean
+    common = product * share - mean * known[0, j]
+    slope = common * known[3, j]
+    excess = known[1, j]
+    plain = width * _spread(variance, floor)
+    regressed = mean - (slope + known[4, j]) * excess
+    rest = width * known[2, j] * _spread(variance - slope * common, floor)
+    below = min(plain - mean, rest + known[5, j] - regressed)
+    return regressed, below, max(plain + mean + max(0.0, -known[4, j] * excess), rest + regressed)
 
 
 @kernel()
 def judge_faces(moments, t, removal, width, floor, start, stop, reach, best, face):  # type: ignore[no-untyped-def]
     """Find of each arm the face with the lowest mean, and how far below 0 its faces may reach: see ``paired.py``.
 
-    ``moments`` are S, Q, T, R and P, ``removal`` what `_judge` is told of each slot.
+    ``moments`` are S, Q, T, R and P, ``removal`` as in `_slopes`.
     """
-    T = moments[2]
-    r, excess, v, wider = removal
+    S, Q, T, R, P = moments
+    k = T.shape[1]
+    known, found = _slopes(removal), np.empty((2, k))
     for i in range(start, stop):
-        reach[i], best[i] = -np.inf, np.inf
-        for j in range(T.shape[1]):
-            if T[i, j] < np.inf:
-                mean, below, _ = _judge(moments, i, j, t, r[j], excess[j], v[j], wider[j], floor[i], width)
-                reach[i] = max(reach[i], below)
-                if mean < best[i]:
-                    best[i], face[i] = mean, j
+        s, q, f, totals, squares, products = S[i], Q[i], floor[i], T[i], R[i], P[i]
+        for j in range(k):
+            mean, below, _ = _judge(s, q, totals[j], squares[j], products[j], f, 1 / t, known, j, width)
+            found[0, j], found[1, j] = mean, below
+        most, lowest, at = -np.inf, np.inf, 0
+        for j in range(k):
+            if totals[j] < np.inf:
+                most = max(most, found[1, j])
+                if found[0, j] < lowest:
+                    lowest, at = found[0, j], j
+        reach[i], best[i], face[i] = most, lowest, at
 
 
 @kernel()
@@ -357,13 +387,14 @@ def lowest_face(S, T, start, stop, best, face):  # type: ignore[no-untyped-def]
 @kernel()
 def surest_arms(moments, t, removal, width, floor, allowed, start, stop, most, arm):  # type: ignore[no-untyped-def]
     """Find the arm for each slot whose change is lowest at the upper end of its interval, and that end."""
-    T = moments[2]
-    r, excess, v, wider = removal
+    S, Q, T, R, P = moments
+    known = _slopes(removal)
     for i in range(start, stop):
         if allowed[i]:
             for j in range(T.shape[1]):
                 if T[i, j] < np.inf:
-                    _, _, above = _judge(moments, i, j, t, r[j], excess[j], v[j], wider[j], floor[i], width)
+                    sums = S[i], Q[i], T[i, j], R[i, j], P[i, j]
+                    _, _, above = _judge(*sums, floor[i], 1 / t, known, j, width)
                     if above < most[j]:
                         most[j], arm[j] = above, i
 

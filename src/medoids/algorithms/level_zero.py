@@ -37,6 +37,7 @@ class LevelZero:
         if state.swaps and not self._swapping and self._levels.full:
             # What BUILD's steps asked for fills the memory, and swaps ask for other arms, mostly the same ones.
             self._levels.forget()
+        self._levels.renew()
         self._swapping = state.swaps
         carries = self._levels.keeps_first
         self._levels.fill(0, self._levels.everyone)

@@ -149,7 +149,7 @@ class Levels:
         self._distance, self._threads, self._tally = distance, threads, tally
         self._budget = memory_limit
         self._bytes = 0
-        self.full = False
+        self.full, self._again = False, 0
         self.everyone: Rows = np.arange(self.n)
         distance.prepare(threads)
         self.kind = np.dtype(np.float32 if distance.dtype == np.float32 else np.float64)
@@ -197,13 +197,18 @@ class Levels:
         """Tell whether a typical distance is only a few of the steps in which distances are stored."""
         return self.step != 1.0 and not self.step * _FINE < typical
 
+    def renew(self) -> None:
+        """Make room once half as many distances were computed for want of it as it holds: others are asked for now."""
+        if 2 * self._again * self._dtype.itemsize > self._budget:
+            self.forget()
+
     def forget(self) -> None:
         """Make room: forget all levels but the first."""
         for level in self.levels[1:]:
             self._bytes -= level.values.nbytes
             level.place, level.used = None, 0
             level.values = np.empty((0, *level.values.shape[1:]), self._dtype)
-        self.full = False
+        self.full, self._again = False, 0
 
     def holds(self, l: int, arms: Rows) -> bool:
         """Tell whether the distances of a level are stored for these arms."""
@@ -216,7 +221,7 @@ class Levels:
         """
         level = self.levels[l]
         missing = 1.0 if level.place is None else float(np.mean(level.place[arms] < 0))
-        return (level.span.stop - level.span.start) * (missing * self._distance.cost + 2)
+        return float((level.span.stop - level.span.start) * (missing * self._distance.cost + 2))
 
     def _compute(self, values: Floats, arms: Rows, references: slice) -> None:
         """Fill groups with the distances from arms to a run of references."""
@@ -314,6 +319,7 @@ class Levels:
 
         self._threads.map(fill, spans(groups, lot), threaded=distance.threaded)
         tally.add(computed=len(forgotten) * width)
+        self._again += len(forgotten) * width
 
     def spare(self, size: int) -> Floats:
         """Return a buffer that stays as it is until the next but one is asked for.

@@ -127,11 +127,13 @@ class State:
 
     def changes(self, distances: Float64s, span: slice, face: int) -> Float64s:
         """Return the changes that an arm's face brings to a run of references."""
-        d1 = self.d1[span]
+        from medoids.algorithms.kernels import changes_of
+
+        d1, w = self.d1[span], self.w[span]
         if not np.isfinite(d1[0]):
-            return self.w[span] * distances
-        limit = np.where(self.slot[span] == face, self.d2[span], d1) if self.swaps else d1
-        changes: Float64s = self.w[span] * (np.minimum(distances, limit) - d1)
+            return w * distances
+        changes = np.empty(len(d1))
+        changes_of(distances, d1, self.d2[span], self.slot[span], w, face if self.swaps else -1, changes)
         return changes
 
 
