@@ -82,7 +82,8 @@ def test_estimates_lead_to_the_exact_state(
     )
 
     def row(i: int) -> np.ndarray:
-        return np.where(matrix[i] < state.d2, matrix[i], np.maximum(estimates[i], state.d2))
+        above = np.maximum(estimates[i], np.nextafter(state.d2, np.inf))
+        return np.where(matrix[i] <= state.d2, matrix[i], above)
 
     for i in range(k):
         state.add(i, row(i))

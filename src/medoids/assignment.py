@@ -92,7 +92,7 @@ class Assignment:
         self._frozen = frozenset(frozen)
 
     def add(self, i: int, distances: Float64s) -> None:
-        """Make row ``i`` the next medoid, given its distances to all points, which count where they are below d2."""
+        """Make row ``i`` the next medoid, given its distances to all points, which count up to d2."""
         slot = len(self.medoids)
         self.medoids.append(i)
         if i in self._frozen:
@@ -103,7 +103,7 @@ class Assignment:
         self.loss = float(self.weights @ self.d1)
 
     def swap(self, slot: int, i: int, distances: Float64s) -> None:
-        """Put row ``i`` in the place of the medoid in ``slot``; distances that are not below d2 need not be exact.
+        """Put row ``i`` in the place of the medoid in ``slot``; distances above d2 need not be exact.
 
         (Unless the table is kept.)
         """
@@ -183,7 +183,7 @@ class Assignment:
     def swap_losses(self, distances: Float64s) -> Float64s:
         """Losses after putting a candidate with these distances into each slot: O(n) for all k (Theorem 1).
 
-        Distances that are not below d2 need not be exact.
+        Distances above d2 need not be exact.
         """
         kept = np.minimum(distances, self.d1)
         own = self.weights * (np.minimum(distances, self.d2) - kept)

@@ -114,28 +114,29 @@ def _collect(found: np.ndarray, tile: Tile) -> None:
             found[number, tile.run] = tile.values[tile.groups[g], tile.columns, lane]
 
 
-def test_levels_that_are_forgotten_are_computed_again() -> None:
+@pytest.mark.parametrize("threads", [1, 2])
+def test_arms_that_are_asked_for_take_the_room_of_others(threads: int) -> None:
     X = np.random.RandomState(0).rand(200, 3)
-    tally = Tally()
-    with Threads(1) as threads:
+    D, tally = cdist(X, X), Tally()
+    with Threads(threads) as pool:
         # Room for 13 groups of 16 arms in the first level, which are all, and for 7 in the second, which are half.
-        distance, room = dissimilarity(X, "l2", None), 8 * (13 * 16 * 8 + 7 * 16 * 16)
-        levels = Levels(distance, [slice(0, 8), slice(8, 24), slice(24, 200)], room, threads, tally)
-        arms = np.arange(100)
+        distance, room = dissimilarity(X, "l2", None), 8 * (13 * 16 * 8 + 7 * 16 * 160)
+        levels = Levels(distance, [slice(0, 8), slice(8, 168), slice(168, 200)], room, pool, tally)
         levels.fill(0, levels.everyone)
-        levels.fill(1, arms)
-        assert not levels.full
-        assert tally.computed == 200 * 8 + 100 * 16
-        levels.fill(1, levels.everyone)
-        assert levels.full
-        levels.forget()
-        assert not levels.full
+        levels.fill(1, np.arange(0, 200, 2))
+        assert tally.computed == 200 * 8 + 100 * 160
+        levels.fill(1, np.arange(1, 200, 2))
+        assert tally.computed == 200 * 8 + 100 * 160  # there is no room, and the others stay
+        asked = np.concatenate([np.arange(0, 60, 2), np.arange(121, 181, 2)])
+        levels.fill(1, asked, only=True)
         assert levels.holds(0, levels.everyone)
-        assert not levels.holds(1, arms)
-        before = tally.computed
-        levels.fill(1, arms[::-1])
-        assert tally.computed == before + 100 * 16
-        assert levels.row(1, 7) == pytest.approx(cdist(X[7:8], X[8:24])[0])
+        assert levels.holds(1, asked)
+        assert tally.computed == 200 * 8 + (100 + 30) * 160  # what was stored of those asked for is not computed again
+        assert sum(level.values.nbytes for level in levels.levels) <= room
+        for arm in asked.tolist():
+            assert levels.row(1, arm) == pytest.approx(D[arm, 8:168])
+        levels.fill(1, levels.everyone, only=True)  # too many, and nearly all that is stored is asked for: all stay
+        assert levels.holds(1, asked)
 
 
 @pytest.mark.parametrize("trusted", [True, False])

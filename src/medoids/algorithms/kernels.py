@@ -26,6 +26,7 @@ __all__ = [
     "changes_of",
     "copy_lanes",
     "judge_faces",
+    "keep_lanes",
     "lowest_face",
     "meet_faces",
     "pair_additions",
@@ -131,6 +132,16 @@ def copy_lanes(values, groups, at, columns, first, out):  # type: ignore[no-unty
             there, here = (first + c) * lanes, columns[c] * lanes
             for e in range(count):
                 flat[target[e] + there] = block[source[e] + here]
+
+
+@kernel()
+def keep_lanes(values, places):  # type: ignore[no-untyped-def]
+    """Move some lanes to the front, in place: ``places``, group * lanes + lane, ascend, so that none is lost."""
+    lanes = values.shape[2]
+    for first in range(0, len(places), lanes):
+        for s in range(values.shape[1]):
+            for e in range(first, min(first + lanes, len(places))):
+                values[first // lanes, s, e - first] = values[places[e] // lanes, s, places[e] % lanes]
 
 
 @kernel()

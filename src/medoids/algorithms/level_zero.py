@@ -20,7 +20,6 @@ class LevelZero:
 
     def __init__(self, levels: Levels) -> None:
         self._levels = levels
-        self._swapping = False
         self.forget()
 
     def forget(self) -> None:
@@ -34,11 +33,6 @@ class LevelZero:
         Where level 0 does not fit in memory, moments are made anew each time: distances are computed again for most
         references in any case, and a second set of moments would need more than what is stored of them.
         """
-        if state.swaps and not self._swapping and self._levels.full:
-            # What BUILD's steps asked for fills the memory, and swaps ask for other arms, mostly the same ones.
-            self._levels.forget()
-        self._levels.renew()
-        self._swapping = state.swaps
         carries = self._levels.keeps_first
         self._levels.fill(0, self._levels.everyone)
         span = self._levels[0].span

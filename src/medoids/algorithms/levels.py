@@ -5,7 +5,8 @@ only for those that are still in question there, and these are mostly the same f
 
 Within ``memory_limit`` nothing is ever computed twice. What does not fit is computed for the moment and forgotten: the
 same numbers at the price of more distances. It comes in tiles that are used while they are in a core's cache, and only
-for the references that are asked for.
+for the references that are asked for. What is stored of arms that a search does not ask for makes room for those that
+it does.
 
 Where memory is scarce, distances are stored ``coarse``: in 16 bits, as whole numbers of a step that is 1/65,000 of the
 largest distance there can be. Twice as many fit, and the rounding, of mean 0 and the same for d1 and d2 beside them, is
@@ -38,6 +39,9 @@ _CHUNK = 1 << 19
 _LOT = 1 << 18
 # A level has room for all arms from the start if so many of its size would fit.
 _SMALL = 8
+# Where memory is full, others are forgotten for those asked for if these are not so large a share already; references
+# of a chunk of that.
+_STALE, _COLUMNS = 0.75, 128
 # Steps of the largest distance there can be: 16 bits hold some more, should rounding make it larger.
 _STEPS = 65_000
 # A distance that matters is at least so many of them.
@@ -131,8 +135,6 @@ class Levels:
         All arms.
     keeps_first : bool
         Whether there is room for the first level of all arms. If not, none of it is stored.
-    full : bool
-        Whether something else was not stored for want of room.
     """
 
     def __init__(
@@ -149,7 +151,6 @@ class Levels:
         self._distance, self._threads, self._tally = distance, threads, tally
         self._budget = memory_limit
         self._bytes = 0
-        self.full, self._again = False, 0
         self.everyone: Rows = np.arange(self.n)
         distance.prepare(threads)
         self.kind = np.dtype(np.float32 if distance.dtype == np.float32 else np.float64)
@@ -173,8 +174,11 @@ class Levels:
     def __len__(self) -> int:
         return len(self.levels)
 
-    def fill(self, l: int, arms: Rows) -> None:
-        """Compute and store what is missing of a level for some arms, as far as memory allows."""
+    def fill(self, l: int, arms: Rows, *, only: bool = False) -> None:
+        """Compute and store what is missing of a level for some arms, as far as memory allows.
+
+        ``only`` if others may be forgotten to make room: these are what a search asks for now, and so will the next.
+        """
         level = self.levels[l]
         width = level.span.stop - level.span.start
         if l == 0 and not self.keeps_first:
@@ -182,7 +186,9 @@ class Levels:
         missing = arms if level.place is None else arms[level.place[arms] < 0]
         known = len(arms) - len(missing)
         room = self._reserve(level, len(missing))
-        self.full |= room < len(missing)
+        if only and room < len(missing) and known < _STALE * level.used * LANES:
+            self._keep(level, arms)
+            room = self._reserve(level, len(missing))
         missing = missing[:room]
         self._tally.add(cached=known * width, computed=len(missing) * width)
         if len(missing):
@@ -193,22 +199,24 @@ class Levels:
                 level.place = np.full(self.n, -1, dtype=np.int32)
             level.place[missing] = start * LANES + np.arange(len(missing))
 
+    def _keep(self, level: Level, arms: Rows) -> None:
+        """Forget a level's arms but some."""
+        from medoids.algorithms.kernels import keep_lanes
+
+        assert level.place is not None
+        kept = arms[level.place[arms] >= 0]
+        kept = kept[np.argsort(level.place[kept])]
+        places, values = level.place[kept], level.values
+        self._threads.map(lambda run: keep_lanes(values[:, run], places), spans(values.shape[1], _COLUMNS))
+        level.place[:] = -1
+        level.place[kept] = np.arange(len(kept))
+        level.used = -(-len(kept) // LANES)
+        self._bytes -= values[level.used :].nbytes
+        values.resize((level.used, *values.shape[1:]), refcheck=False)
+
     def too_coarse(self, typical: float) -> bool:
         """Tell whether a typical distance is only a few of the steps in which distances are stored."""
         return self.step != 1.0 and not self.step * _FINE < typical
-
-    def renew(self) -> None:
-        """Make room once half as many distances were computed for want of it as it holds: others are asked for now."""
-        if 2 * self._again * self._dtype.itemsize > self._budget:
-            self.forget()
-
-    def forget(self) -> None:
-        """Make room: forget all levels but the first."""
-        for level in self.levels[1:]:
-            self._bytes -= level.values.nbytes
-            level.place, level.used = None, 0
-            level.values = np.empty((0, *level.values.shape[1:]), self._dtype)
-        self.full, self._again = False, 0
 
     def holds(self, l: int, arms: Rows) -> bool:
         """Tell whether the distances of a level are stored for these arms."""
@@ -261,15 +269,14 @@ class Levels:
         need = level.used + -(-more // LANES)
         if need > have:
             free = self._budget - self._bytes
-            want = min(max(need, min(most, have * 9 // 8)), have + free // size)
-            if have == 0 and _SMALL * most * size <= free:
-                # For all arms at once: what is never written needs no memory, and to grow means to write zeros first.
-                level.values = np.empty((most, *level.values.shape[1:]), self._dtype)
-                self._bytes += most * size
+            # For all arms at once, if that is little: what is never written needs no memory.
+            want = most if have == 0 and _SMALL * most * size <= free else min(need, have + free // size)
+            if have == 0:
+                level.values = np.empty((want, *level.values.shape[1:]), self._dtype)
             elif want > have:
-                # In place: a copy would need the memory of both for a moment.
+                # In place: a copy would need the memory of both for a moment. (But it means to write zeros first.)
                 level.values.resize((want, *level.values.shape[1:]), refcheck=False)
-                self._bytes += (want - have) * size
+            self._bytes += max(0, want - have) * size
         return int(min(more, (len(level.values) - level.used) * LANES))
 
     def scan(self, l: int, arms: Rows, work: Work, references: Rows | None = None) -> None:
@@ -319,7 +326,6 @@ class Levels:
 
         self._threads.map(fill, spans(groups, lot), threaded=distance.threaded)
         tally.add(computed=len(forgotten) * width)
-        self._again += len(forgotten) * width
 
     def spare(self, size: int) -> Floats:
         """Return a buffer that stays as it is until the next but one is asked for.

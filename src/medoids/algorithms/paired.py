@@ -30,10 +30,10 @@ from medoids.bandit import Paired
 from medoids.distances import Floats
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["LOYAL", "Found", "PairedArms", "Pivot"]
+__all__ = ["COPIES", "LOYAL", "Found", "PairedArms", "Pivot"]
 
 # Distances of the arms that are left are copied together when these are so few of those around, up to so many bytes.
-_SPARSE, _COPIES = 3, 1 << 26
+_SPARSE, COPIES = 3, 1 << 26
 # Arms that meet a pivot at a time: what most of them need V and U for is over after that.
 _LOT = 1 << 16
 # So few arms tell whether it pays to meet a pivot.
@@ -414,7 +414,7 @@ class PairedArms:
         from medoids.algorithms.kernels import copy_lanes
 
         count, dtype = len(arms), self._levels[0].values.dtype
-        if self._l == 0 or _SPARSE * count > len(self._copied) or count * self.t * dtype.itemsize > _COPIES:
+        if self._l == 0 or _SPARSE * count > len(self._copied) or count * self.t * dtype.itemsize > COPIES:
             return
         copies = []
         rows = -(-count // LANES) * LANES
@@ -449,7 +449,7 @@ class PairedArms:
     def look(self) -> None:
         """Look at the next level with the arms that are left."""
         self._l += 1
-        self._levels.fill(self._l, self.left)
+        self._levels.fill(self._l, self.left, only=True)
         span = self._levels[self._l].span
         add = self.moments.adder(self._levels, self.state, np.arange(span.start, span.stop))
         work = add

@@ -21,7 +21,7 @@ from medoids.algorithms.local_search import descend
 from medoids.algorithms.matrix import MARGIN
 from medoids.algorithms.medoid_rows import MedoidRows
 from medoids.algorithms.moments import Moments, State
-from medoids.algorithms.paired import PairedArms
+from medoids.algorithms.paired import COPIES, PairedArms
 from medoids.algorithms.problem import Problem, Solution
 from medoids.assignment import TOLERANCE, Assignment, lowest
 from medoids.bandit import Paired, search_pairs
@@ -40,8 +40,8 @@ FEW = 2
 # References of level 0: for distances that cost less than a microsecond, and for others.
 _FIRST_CHEAP, _FIRST_DEAR = 512, 128
 DEAR = 1_000.0
-# Bytes beside the stored distances that nobody minds.
-_LITTLE = 1 << 26
+# Bytes beside the stored distances that nobody minds, and of each point.
+_LITTLE, _NUMBERS = 200 << 20, 300
 # Memory is scarce if it does not hold so many times the first level: there will be distances to compute again.
 _SCARCE = 3
 
@@ -53,10 +53,10 @@ def first_references(cost: float) -> int:
 
 def share_memory(n: int, k: int, first: int, size: int, memory_limit: int) -> tuple[int, bool]:
     """Return the bytes for stored distances, of ``size`` bytes each, and whether these are scarce."""
-    # The moments come out of the same limit, once they are more than a little: all that are carried, and up to as
-    # many of the arms that are left, which have one more.
-    moments = n * (40 + 7 * min(8, max(4, size)) * k)
-    budget = max(memory_limit // 8, memory_limit - max(0, moments - _LITTLE))
+    # What else is kept comes out of the same limit, once it is more than a little: some numbers of each point; the
+    # moments, all that are carried and up to as many of the arms that are left, which have one more; and copies.
+    beside = n * (_NUMBERS + 7 * min(8, max(4, size)) * k) + 2 * COPIES
+    budget = max(memory_limit // 8, memory_limit - max(0, beside - _LITTLE))
     return budget, _SCARCE * n * first * size > budget
 
 

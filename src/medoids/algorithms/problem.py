@@ -120,9 +120,9 @@ class Problem:
         return out
 
     def sharpen(self, i: int, row: npt.NDArray[np.float64], below: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Make the distances from i to all points exact where they may be below the limits given.
+        """Make the distances from i to all points exact where they may be up to the limits given.
 
-        Who is nearest and second nearest is decided among those below d2, which are about 2/k of all.
+        Who is nearest and second nearest is decided among those up to d2, which are about 2/k of all.
         """
         near = np.flatnonzero(row <= (1 + DOUBT) * below)
         row[near] = self.measure(np.array([i]), near, "exact")[0]
