@@ -23,7 +23,7 @@ from medoids.distances import SMALL
 __all__ = ["choose"]
 
 _PASS = 2e-9
-_STEP = 1.6e-5
+_STEP = 9e-6
 # a, b and BLOCK, for cheap distances and for dear ones, which come in smaller rounds.
 _CHEAP_COUNTS, _DEAR_COUNTS = (600, 110, 1.5), (250, 75, 1.0)
 # Rows of the block that is timed.
