@@ -8,9 +8,9 @@ same numbers at the price of more distances. It comes in tiles that are used whi
 for the references that are asked for. What is stored of arms that a search does not ask for makes room for those that
 it does.
 
-Where memory is scarce, distances are stored ``coarse``: in 16 bits, as whole numbers of a step that is 1/65,000 of the
-largest distance there can be. Twice as many fit, and the rounding, of mean 0 and the same for d1 and d2 beside them, is
-nothing to the spread of a sample as long as distances that matter are many steps.
+Distances in float32 are stored ``coarse``: in 16 bits, as whole numbers of a step that is 1/65,000 of the largest
+distance there can be. Twice as many fit, half as much is read, and the rounding, of mean 0 and the same for d1 and d2
+beside them, is nothing to the spread of a sample as long as distances that matter are many steps.
 """
 
 from __future__ import annotations

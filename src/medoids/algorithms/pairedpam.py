@@ -79,7 +79,7 @@ class PairedPAM:
         n = len(candidates)
         self._distance = distance = problem.distance.inner.reordered(self.order)
         budget, scarce = share_memory(n, problem.k, self._first(), distance.dtype.itemsize, problem.memory_limit)
-        coarse = bool(scarce and distance.dtype == np.float32 and np.isfinite(distance.most()))
+        coarse = bool(distance.dtype == np.float32 and np.isfinite(distance.most()))
         levels = rounds(n, self._first(), fast=scarce)
         self._make_levels = partial(Levels, distance, levels, budget, problem.threads, problem.distance.tally)
         self.levels = self._make_levels(coarse=coarse)

@@ -34,7 +34,7 @@ class Facts:
     top : float
         Largest absolute value after centring.
     most : float
-        A bound on all distances, where memory is so scarce that it was asked for; else infinite.
+        A bound on all distances, where it was asked for; else infinite.
     longest, length : int, float
         Largest and mean length of texts.
     tokens : bool

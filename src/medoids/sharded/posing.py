@@ -54,14 +54,13 @@ class Posed:
         self.weight = sum(c.weight for c in census)
         self.census, self.facts = census, facts
         self.distance = Elsewhere(self.rows, kind)
-        self.scarce = False
         if batch_width is not None:
             self.spans = batches(self.n, batch_width)
             return
         # As on one machine with the same limit, whatever the number of workers: the same rounds, the same path.
         first = first_references(kind.cost)
-        _, self.scarce = share_memory(self.n, task.k, first, kind.dtype.itemsize, task.memory_limit)
-        self.spans = rounds(self.n, first, fast=self.scarce)
+        _, scarce = share_memory(self.n, task.k, first, kind.dtype.itemsize, task.memory_limit)
+        self.spans = rounds(self.n, first, fast=scarce)
 
 
 def survey(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
@@ -109,7 +108,7 @@ def pose(pool: Pool, task: Task, batch_width: int | None = None) -> Posed:
     kind = dissimilarity(sample.objects, task.metric, task.metric_params)
     hosted = kind.hosting(sample.objects, sample.numbers, facts)
     posed = Posed(census, facts, hosted, task, batch_width)
-    if posed.scarce and hosted.dtype == np.float32:
+    if batch_width is None and hosted.dtype == np.float32:
         posed.facts = replace(facts, most=max(pool.ask("most", facts)))
     return posed
 
