@@ -6,7 +6,8 @@ that is killed while it writes leaves the step before.
 
 A step follows from the medoids and the references in their order, so the medoids, the random state from which that
 order was drawn, and the random state of now are enough to go the same way as if nothing had happened. Distances that
-were stored are computed again.
+were stored are computed again. (On PAM's path, PairedPAM looks at what is stored to decide how it finds a step, not
+which.)
 """
 
 from __future__ import annotations

@@ -33,6 +33,10 @@ _EACH = 8
 class EagerPAM(PairedPAM):
     """One fit."""
 
+    # PAM's path has one answer, which way a search goes. Here it decides which swaps are sure first, and what is stored
+    # must have no say in it: a fit that is resumed has stored nothing yet. After the first search most is stored.
+    _missing = 1 / 8
+
     def _first(self) -> int:
         problem = self.problem
         most = problem.memory_limit // (2 * problem.n * problem.distance.inner.dtype.itemsize)  # half for later levels

@@ -124,6 +124,8 @@ class Levels:
     threads : Threads
     tally : Tally
     coarse : bool
+    missing : float or None
+        Share of distances to compute that prices assume, whatever is stored; None to look.
 
     Attributes
     ----------
@@ -146,10 +148,11 @@ class Levels:
         tally: Tally,
         *,
         coarse: bool = False,
+        missing: float | None = None,
     ) -> None:
         self.n = distance.n
         self._distance, self._threads, self._tally = distance, threads, tally
-        self._budget = memory_limit
+        self._budget, self._missing = memory_limit, missing
         self._bytes = 0
         self.everyone: Rows = np.arange(self.n)
         distance.prepare(threads)
@@ -228,7 +231,9 @@ class Levels:
         two for the sums over each.
         """
         level = self.levels[l]
-        missing = 1.0 if level.place is None else float(np.mean(level.place[arms] < 0))
+        missing = self._missing
+        if missing is None:
+            missing = 1.0 if level.place is None else float(np.mean(level.place[arms] < 0))
         return float((level.span.stop - level.span.start) * (missing * self._distance.cost + 2))
 
     def _compute(self, values: Floats, arms: Rows, references: slice) -> None:

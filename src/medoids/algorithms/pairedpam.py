@@ -72,6 +72,8 @@ def bounds_of(delta: float | None, n: int) -> tuple[Paired, ...]:
 class PairedPAM:
     """One fit."""
 
+    _missing: float | None = None  # of `Levels`
+
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         candidates = problem.candidates  # a reference of weight 0 says nothing
@@ -81,7 +83,8 @@ class PairedPAM:
         budget, scarce = share_memory(n, problem.k, self._first(), distance.dtype.itemsize, problem.memory_limit)
         coarse = bool(distance.dtype == np.float32 and np.isfinite(distance.most()))
         levels = rounds(n, self._first(), fast=scarce)
-        self._make_levels = partial(Levels, distance, levels, budget, problem.threads, problem.distance.tally)
+        parts = distance, levels, budget, problem.threads, problem.distance.tally
+        self._make_levels = partial(Levels, *parts, missing=self._missing)
         self.levels = self._make_levels(coarse=coarse)
         self.bounds, *self._wider = bounds_of(problem.delta, n)
         self._zero = LevelZero(self.levels)
