@@ -172,6 +172,10 @@ class Assignment:
             known[slots[at], at] = True
         return known
 
+    def settle(self) -> None:
+        """Let go of the estimates, and of all that these know, when no swap is to follow."""
+        self._estimate = None
+
     def between(self) -> Float64s:
         """Distances among the medoids."""
         medoids = np.array(self.medoids)

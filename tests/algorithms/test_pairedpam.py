@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import itertools
 import lzma
 import tracemalloc
 import warnings
+import weakref
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -325,6 +328,27 @@ def test_auto_takes_it_where_the_matrix_does_not_fit() -> None:
     assert "more than memory_limit" in found.reason
     pam = k_medoids(X, 4, metric=metric, algorithm="fastpam1")
     assert found.inertia == pytest.approx(pam.inertia, rel=1e-9)
+
+
+@pytest.mark.parametrize("swap", ["best", "eager"])
+def test_a_start_leaves_no_distances_behind(swap: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.RandomState(0).normal(size=(3500, 4))
+    made: list[weakref.ref[Levels]] = []
+    left_over: list[int] = []
+    begin = Levels.__init__
+
+    def watched(self: Levels, *args: Any, **keywords: Any) -> None:
+        left_over.append(sum(levels() is not None for levels in made))
+        made.append(weakref.ref(self))
+        begin(self, *args, **keywords)
+
+    monkeypatch.setattr(Levels, "__init__", watched)
+    gc.disable()  # nothing may wait for it
+    try:
+        k_medoids(X, 4, algorithm="pairedpam", swap=swap, init="random", n_init=3, random_state=0)
+    finally:
+        gc.enable()
+    assert left_over == [0, 0, 0]
 
 
 @pytest.mark.parametrize("swap", ["best", "eager"])

@@ -33,8 +33,8 @@ _EACH = 8
 class EagerPAM(PairedPAM):
     """One fit."""
 
-    # PAM's path has one answer, which way a search goes. Here it decides which swaps are sure first, and what is stored
-    # must have no say in it: a fit that is resumed has stored nothing yet. After the first search most is stored.
+    # PAM's path has one answer, whichever way a search goes. Here the way decides which swaps are sure first, and what
+    # is stored must have no say in it: a fit that is resumed has stored nothing yet. Later most is.
     _missing = 1 / 8
 
     def _first(self) -> int:

@@ -80,7 +80,7 @@ class Matrix:
         return self._problem.distance.symmetric
 
     def row(self, i: int, below: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Distances from i to all points: exact where they are below the limits given."""
+        """Distances from i to all points: exact where they are up to the limits given."""
         values = np.asarray(self.values[i], dtype=np.float64)
         return values if self.exact else self._problem.sharpen(i, values, below)
 

@@ -37,7 +37,7 @@ class MedoidRows:
         self._kept: dict[int, Floats] = {}
 
     def row(self, i: int, below: Float64s) -> Float64s:
-        """Distances from i to all points: exact where they are below the limits given."""
+        """Distances from i to all points: exact where they are up to the limits given."""
         return self._problem.sharpen(i, self._of(i).astype(np.float64), below)
 
     def estimate(self, medoids: Rows, points: Rows) -> Float64s:

@@ -79,7 +79,7 @@ class PairedPAM:
         candidates = problem.candidates  # a reference of weight 0 says nothing
         self.order = problem.random.permutation(candidates)
         n = len(candidates)
-        self._distance = distance = problem.distance.inner.reordered(self.order)
+        distance = problem.distance.inner.reordered(self.order)
         budget, scarce = share_memory(n, problem.k, self._first(), distance.dtype.itemsize, problem.memory_limit)
         coarse = bool(distance.dtype == np.float32 and np.isfinite(distance.most()))
         levels = rounds(n, self._first(), fast=scarce)
@@ -227,7 +227,7 @@ class PairedPAM:
         return row
 
     def _exact_row(self, i: int, assignment: Assignment) -> Float64s:
-        """Distances from row i to all points, exact where they are below the second nearest medoid's."""
+        """Distances from row i to all points, exact where they are up to the second nearest medoid's."""
         problem = self.problem
         if problem.distance.exact:
             return self._whole(i)
@@ -242,5 +242,10 @@ def pairedpam(problem: Problem) -> Solution:
     if problem.swap == "eager":
         from medoids.algorithms.eager import EagerPAM
 
-        return EagerPAM(problem).run()
-    return PairedPAM(problem).run()
+        solution = EagerPAM(problem).run()
+    else:
+        solution = PairedPAM(problem).run()
+    # They know the stored distances of this start, which the next has no room for.
+    problem.medoid_rows = None
+    solution.assignment.settle()
+    return solution
