@@ -19,7 +19,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import data
 from medoids import k_medoids
-from medoids.algorithms.levels import LANES, Levels, Tile, rounds
+from medoids.algorithms.lanes import LANES, Tile
+from medoids.algorithms.levels import Levels, rounds
 from medoids.algorithms.moments import Moments, State
 from medoids.distances import Tally, dissimilarity
 from medoids.engine.threads import Threads
@@ -88,7 +89,7 @@ def test_stored_distances_obey_the_limit() -> None:
         for l in range(len(levels)):
             levels.fill(l, np.arange(2000))
         assert sum(level.values.nbytes for level in levels.levels) <= 3_000_000
-        assert levels[0].used == 2000 // LANES
+        assert levels[0].stored == 2000
 
 
 def test_levels_give_the_distances_stored_or_not() -> None:
@@ -129,15 +130,23 @@ def test_arms_that_are_asked_for_take_the_room_of_others(threads: int) -> None:
         levels.fill(1, np.arange(0, 200, 2))
         assert tally.computed == 200 * 8 + 100 * 160
         levels.fill(1, np.arange(1, 200, 2))
-        assert tally.computed == 200 * 8 + 100 * 160  # there is no room, and the others stay
-        asked = np.concatenate([np.arange(0, 60, 2), np.arange(121, 181, 2)])
-        levels.fill(1, asked, only=True)
-        assert levels.holds(0, levels.everyone)
-        assert levels.holds(1, asked)
-        assert tally.computed == 200 * 8 + (100 + 30) * 160  # what was stored of those asked for is not computed again
-        assert sum(level.values.nbytes for level in levels.levels) <= room
-        for arm in asked.tolist():
-            assert levels.row(1, arm) == pytest.approx(D[arm, 8:168])
+        assert tally.computed == 200 * 8 + 112 * 160  # the last group has 12 lanes left, and the others stay
+        assert levels.holds(1, np.arange(0, 200, 2))
+        computed = 112
+        # First about as many as there is room for, then fewer, so that memory is given back.
+        for asked, groups, new in (
+            (np.concatenate([np.arange(0, 100, 2), np.arange(121, 200, 2)]), 7, 40),
+            (np.concatenate([np.arange(0, 60, 2), np.arange(25, 85, 2)]), 4, 30),
+        ):
+            levels.fill(1, asked, only=True)
+            computed += new  # what was stored of those asked for is not computed again
+            assert tally.computed == 200 * 8 + computed * 160
+            assert levels.holds(0, levels.everyone)
+            assert levels.holds(1, asked)
+            assert sum(level.values.nbytes for level in levels.levels) <= room
+            assert len(levels[1].values) == groups
+            for arm in asked.tolist():
+                assert levels.row(1, arm) == pytest.approx(D[arm, 8:168])
         levels.fill(1, levels.everyone, only=True)  # too many, and nearly all that is stored is asked for: all stay
         assert levels.holds(1, asked)
 

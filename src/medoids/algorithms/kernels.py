@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from medoids.algorithms.levels import LANES
+from medoids.algorithms.lanes import LANES
 from medoids.engine.compile import inline, kernel
 
 __all__ = [
@@ -26,9 +26,9 @@ __all__ = [
     "changes_of",
     "copy_lanes",
     "judge_faces",
-    "keep_lanes",
     "lowest_face",
     "meet_faces",
+    "move_lanes",
     "pair_additions",
     "pair_swaps",
     "store_lanes",
@@ -90,28 +90,39 @@ def _whole(distance, factor):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def store_lanes(block, values):  # type: ignore[no-untyped-def]
-    """Put distances by reference, block[s, arm], into groups of lanes; NumPy's strided copy takes ten times longer."""
-    _store(block, values, None)
+def store_lanes(block, places, values):  # type: ignore[no-untyped-def]
+    """Put distances by reference, block[s, arm], into lanes; NumPy's strided copy takes ten times longer."""
+    _store(block, places, values, None)
 
 
 @kernel()
-def store_steps(block, step, values):  # type: ignore[no-untyped-def]
+def store_steps(block, places, step, values):  # type: ignore[no-untyped-def]
     """As `store_lanes`, in whole numbers of a step."""
-    _store(block, values, block.dtype.type(1 / step))
+    _store(block, places, values, block.dtype.type(1 / step))
 
 
 @inline
-def _store(block, values, factor):  # type: ignore[no-untyped-def]
-    full = block.shape[1] // LANES
-    for first in range(0, block.shape[0], 8):  # a few references at a time: both sides stay in cache
-        for g in range(full):
-            for s in range(first, min(first + 8, block.shape[0])):
-                for lane in range(LANES):
-                    values[g, s, lane] = _whole(block[s, g * LANES + lane], factor)
-    for s in range(block.shape[0]):
-        for lane in range(block.shape[1] - full * LANES):
-            values[full, s, lane] = _whole(block[s, full * LANES + lane], factor)
+def _store(block, places, values, factor):  # type: ignore[no-untyped-def]
+    count, runs = block.shape[1], 0
+    first = np.empty(count + 1, np.intp)  # arms of a run have the same group
+    for i in range(count):
+        if i == 0 or places[i] // LANES != places[i - 1] // LANES:
+            first[runs] = i
+            runs += 1
+    first[runs] = count
+    for start in range(0, block.shape[0], 8):  # a few references at a time: both sides stay in cache
+        stop = min(start + 8, block.shape[0])
+        for run in range(runs):
+            i = first[run]
+            g, size = places[i] // LANES, first[run + 1] - i
+            for s in range(start, stop):
+                source, target = block[s, i : i + size], values[g, s]
+                if size == LANES:
+                    for lane in range(LANES):
+                        target[lane] = _whole(source[lane], factor)
+                else:
+                    for e in range(size):
+                        target[places[i + e] % LANES] = _whole(source[e], factor)
 
 
 @kernel()
@@ -135,13 +146,12 @@ def copy_lanes(values, groups, at, columns, first, out):  # type: ignore[no-unty
 
 
 @kernel()
-def keep_lanes(values, places):  # type: ignore[no-untyped-def]
-    """Move some lanes to the front, in place: ``places``, group * lanes + lane, ascend, so that none is lost."""
-    lanes = values.shape[2]
-    for first in range(0, len(places), lanes):
+def move_lanes(values, origin, target):  # type: ignore[no-untyped-def]
+    """Copy some lanes, by their places, to others."""
+    for e in range(len(origin)):
+        g, lane, h, other = origin[e] // LANES, origin[e] % LANES, target[e] // LANES, target[e] % LANES
         for s in range(values.shape[1]):
-            for e in range(first, min(first + lanes, len(places))):
-                values[first // lanes, s, e - first] = values[places[e] // lanes, s, places[e] % lanes]
+            values[h, s, other] = values[g, s, lane]
 
 
 @kernel()

@@ -15,41 +15,34 @@ beside them, is nothing to the spread of a sample as long as distances that matt
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from medoids.algorithms.lanes import LANES, Level, Tile, Work, scan_stored
 from medoids.distances import Dissimilarity, Floats, Index, Tally
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["LANES", "Level", "Levels", "Tile", "Work", "rounds", "scan_stored"]
+__all__ = ["Levels", "rounds"]
 
 Rows = npt.NDArray[np.intp]
-# Arms of a group: a cache line of float32.
-LANES = 16
-# Arms and references of a tile, which stays in a core's cache, and nanoseconds of work in one.
+# Arms and references of a tile, which stays in a core's cache; arms that a product needs to be fast, and references of
+# a tile where arms are few.
 _ARMS, _REFERENCES = 512, 512
-_MOST = 2048  # references, where arms are few
-_WAIT = 1.5e8
-# Stored distances of a chunk: half a millisecond of work.
-_CHUNK = 1 << 19
+_SOME, _MOST = 64, 2048
+# Tiles that there are at least, unless these take fewer than so many nanoseconds; none takes more than so many.
+_SHARES, _LEAST, _WAIT = 8, 2e5, 1.5e8
 # Arms that are looked up at a time, for the sake of memory.
 _LOT = 1 << 18
 # A level has room for all arms from the start if so many of its size would fit.
 _SMALL = 8
-# Where memory is full, others are forgotten for those asked for if these are not so large a share already; references
-# of a chunk of that.
-_STALE, _COLUMNS = 0.75, 128
+# Where memory is full, others are forgotten for those asked for if these are not so large a share already.
+_STALE = 0.75
 # Steps of the largest distance there can be: 16 bits hold some more, should rounding make it larger.
 _STEPS = 65_000
 # A distance that matters is at least so many of them.
 _FINE = 256
 # References of a chunk when one arm meets all, chunks after which pages of a file are given back, and bytes to keep.
 _POINTS, _STRETCH, _WHOLE = 8192, 32, 1 << 25
-# A chunk of computed ones is a share of the arms, so that a few arms make several chunks, too.
-_SHARES = 8
 
 
 def rounds(n: int, first: int, *, fast: bool = False) -> list[slice]:
@@ -71,45 +64,6 @@ def rounds(n: int, first: int, *, fast: bool = False) -> list[slice]:
     if len(ends) > 1 and n - ends[-2] < ends[-2] // 4:
         del ends[-2]
     return [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-
-
-@dataclass
-class Tile:
-    """Some distances: arm number ``at[g, lane]`` of those asked for has ``values[groups[g], columns, lane]``.
-
-    Attributes
-    ----------
-    values : ndarray of shape (groups, references, lanes)
-    groups : ndarray
-    at : ndarray of shape (groups, lanes)
-        -1 for a lane that nobody asked for.
-    columns : ndarray
-    run : slice
-        Which of the references asked for these columns are.
-    """
-
-    values: Floats
-    groups: Rows
-    at: Rows
-    columns: Rows
-    run: slice
-
-
-Work = Callable[[Tile], None]
-
-
-@dataclass
-class Level:
-    """One run of references, and the distances from arms to them that are stored."""
-
-    span: slice
-    place: npt.NDArray[np.int32] | None  # of each arm, group * LANES + lane; -1 where it is not stored; None if none is
-    values: Floats  # (groups, references, lanes)
-    used: int = 0  # groups
-
-    def places(self, arms: Rows) -> Rows:
-        """Return where some arms are stored."""
-        return np.full(len(arms), -1) if self.place is None else self.place[arms].astype(np.intp)
 
 
 class Levels:
@@ -183,39 +137,24 @@ class Levels:
         ``only`` if others may be forgotten to make room: these are what a search asks for now, and so will the next.
         """
         level = self.levels[l]
-        width = level.span.stop - level.span.start
         if l == 0 and not self.keeps_first:
             return  # later levels, of which a search reads all and not only what has changed, gain more from the room
         missing = arms if level.place is None else arms[level.place[arms] < 0]
         known = len(arms) - len(missing)
-        room = self._reserve(level, len(missing))
-        if only and room < len(missing) and known < _STALE * level.used * LANES:
-            self._keep(level, arms)
-            room = self._reserve(level, len(missing))
-        missing = missing[:room]
-        self._tally.add(cached=known * width, computed=len(missing) * width)
+        self._reserve(level, len(missing))
+        if only and level.room < len(missing) and known < _STALE * level.stored:
+            self._bytes -= level.values.nbytes
+            level.keep(arms, len(missing), self._threads)
+            self._bytes += level.values.nbytes
+            self._reserve(level, len(missing))
+        missing = missing[: level.room]
+        self._tally.add(cached=known * level.width, computed=len(missing) * level.width)
         if len(missing):
-            start = level.used
-            level.used += -(-len(missing) // LANES)
-            self._compute(level.values[start : level.used], missing, level.span)
+            places = level.take(len(missing))
+            self._compute(level, missing, places)
             if level.place is None:
                 level.place = np.full(self.n, -1, dtype=np.int32)
-            level.place[missing] = start * LANES + np.arange(len(missing))
-
-    def _keep(self, level: Level, arms: Rows) -> None:
-        """Forget a level's arms but some."""
-        from medoids.algorithms.kernels import keep_lanes
-
-        assert level.place is not None
-        kept = arms[level.place[arms] >= 0]
-        kept = kept[np.argsort(level.place[kept])]
-        places, values = level.place[kept], level.values
-        self._threads.map(lambda run: keep_lanes(values[:, run], places), spans(values.shape[1], _COLUMNS))
-        level.place[:] = -1
-        level.place[kept] = np.arange(len(kept))
-        level.used = -(-len(kept) // LANES)
-        self._bytes -= values[level.used :].nbytes
-        values.resize((level.used, *values.shape[1:]), refcheck=False)
+            level.place[missing] = places
 
     def too_coarse(self, typical: float) -> bool:
         """Tell whether a typical distance is only a few of the steps in which distances are stored."""
@@ -236,53 +175,55 @@ class Levels:
             missing = 1.0 if level.place is None else float(np.mean(level.place[arms] < 0))
         return float((level.span.stop - level.span.start) * (missing * self._distance.cost + 2))
 
-    def _compute(self, values: Floats, arms: Rows, references: slice) -> None:
-        """Fill groups with the distances from arms to a run of references."""
-        width = references.stop - references.start
-        tall = min(_MOST, max(_REFERENCES, _ARMS * _REFERENCES // (LANES * len(values))))
-        # Ctrl-C need not wait for a tile.
-        groups = int(max(1, min(_ARMS, _WAIT / (self._distance.cost * min(tall, width))) // LANES))
+    def _compute(self, level: Level, arms: Rows, places: Rows) -> None:
+        """Store the distances from arms to the references of a level."""
+        few, tall = self._shape(len(arms), level.width)
 
         def work(tile: tuple[slice, slice]) -> None:
             lot, run = tile
-            rows = _index(arms[lot.start * LANES : lot.stop * LANES])
-            some = slice(references.start + run.start, references.start + run.stop)
-            self._store(rows, some, values[lot, run])
+            some = slice(level.span.start + run.start, level.span.start + run.stop)
+            self._store(_index(arms[lot]), some, places[lot], level.values[:, run])
 
-        tiles = [(lot, run) for lot in spans(len(values), groups) for run in spans(width, tall)]
+        tiles = [(lot, run) for lot in spans(len(arms), few) for run in spans(level.width, tall)]
         self._threads.map(work, tiles, threaded=self._distance.threaded)
+
+    def _shape(self, arms: int, width: int) -> tuple[int, int]:
+        """Return how many arms and references make a tile: one that stays in cache, and enough of them for all cores.
+
+        Ctrl-C need not wait for a tile.
+        """
+        cost = self._distance.cost
+        size = min(max(arms * width // _SHARES, _LEAST / cost), _ARMS * _REFERENCES, _WAIT / cost)
+        tall = min(width, _MOST)
+        few = int(min(_ARMS, max(_SOME, size // tall), max(1, size))) // LANES * LANES or LANES
+        return few, int(max(1, min(_MOST, size // few)))
 
     def _block(self, arms: Index, references: Index) -> Floats:
         """Distances from arms to references, by reference."""
         distance = self._distance
         return distance.block(references, arms) if distance.symmetric else distance.block(arms, references).T
 
-    def _store(self, arms: Index, references: Index, values: Floats) -> None:
-        """Fill groups of lanes with the distances from arms to references."""
+    def _store(self, arms: Index, references: Index, places: Rows, values: Floats) -> None:
+        """Fill lanes, by their places, with the distances from arms to references."""
         from medoids.algorithms.kernels import store_lanes, store_steps
 
         block = self._block(arms, references)
         if self.step == 1.0:
-            store_lanes(block, values)
+            store_lanes(block, places, values)
         else:
-            store_steps(block, self.step, values)
+            store_steps(block, places, self.step, values)
 
-    def _reserve(self, level: Level, more: int) -> int:
-        """Make room for more arms; return for how many there is room."""
-        size = self._dtype.itemsize * LANES * level.values.shape[1]
-        have, most = len(level.values), -(-self.n // LANES)
-        need = level.used + -(-more // LANES)
+    def _reserve(self, level: Level, more: int) -> None:
+        """Make room for more arms, as far as memory allows."""
+        size = self._dtype.itemsize * LANES * level.width
+        have, most, need = len(level.values), -(-self.n // LANES), level.groups_for(more)
         if need > have:
             free = self._budget - self._bytes
             # For all arms at once, if that is little: what is never written needs no memory.
             want = most if have == 0 and _SMALL * most * size <= free else min(need, have + free // size)
-            if have == 0:
-                level.values = np.empty((want, *level.values.shape[1:]), self._dtype)
-            elif want > have:
-                # In place: a copy would need the memory of both for a moment. (But it means to write zeros first.)
-                level.values.resize((want, *level.values.shape[1:]), refcheck=False)
-            self._bytes += max(0, want - have) * size
-        return int(min(more, (len(level.values) - level.used) * LANES))
+            if want > have:
+                level.resize(want)
+                self._bytes += (want - have) * size
 
     def scan(self, l: int, arms: Rows, work: Work, references: Rows | None = None) -> None:
         """Call ``work`` with the distances of a level for these arms, in tiles; no two threads get the same arm.
@@ -310,26 +251,24 @@ class Levels:
 
     def _scan_forgotten(self, arms: Rows, forgotten: Rows, references: Index, width: int, work: Work) -> None:
         distance, tally = self._distance, self._tally
-        groups = -(-len(forgotten) // LANES)
-        size = int(min(_ARMS * _REFERENCES, _WAIT / distance.cost))
-        lot = max(1, min(_ARMS // LANES, groups // _SHARES, size // LANES))
-        runs = spans(width, max(1, size // (lot * LANES)))
+        few, tall = self._shape(len(forgotten), width)
+        runs = spans(width, tall)
 
-        def fill(lots: slice) -> None:
-            some = forgotten[lots.start * LANES : lots.stop * LANES]
-            at = np.full((lots.stop - lots.start, LANES), -1, dtype=np.intp)
+        def fill(lot: slice) -> None:
+            some = forgotten[lot]
+            at = np.full((-(-len(some) // LANES), LANES), -1, dtype=np.intp)
             at.reshape(-1)[: len(some)] = some
-            rows = _index(arms[some])
+            rows, lanes = _index(arms[some]), np.arange(len(some))
             for run in runs:
                 if isinstance(references, slice):
                     part: Index = slice(references.start + run.start, references.start + run.stop)
                 else:
                     part = references[run]
                 values = np.empty((len(at), run.stop - run.start, LANES), dtype=self._dtype)
-                self._store(rows, part, values)
+                self._store(rows, part, lanes, values)
                 work(Tile(values, np.arange(len(at)), at, np.arange(run.stop - run.start), run))
 
-        self._threads.map(fill, spans(groups, lot), threaded=distance.threaded)
+        self._threads.map(fill, spans(len(forgotten), few), threaded=distance.threaded)
         tally.add(computed=len(forgotten) * width)
 
     def spare(self, size: int) -> Floats:
@@ -388,19 +327,6 @@ class Levels:
             rows[forgotten] = self._block(arms[forgotten], level.span).T
             self._tally.add(computed=rows[forgotten].size)
         return rows
-
-
-def scan_stored(values: Floats, place: Rows, numbers: Rows, columns: Rows, threads: Threads, work: Work) -> None:
-    """Call ``work`` with stored distances: of arms by their places, whose ``numbers`` are those among all asked for."""
-    group = place // LANES
-    used = np.zeros(len(values), dtype=bool)
-    used[group] = True
-    groups = np.flatnonzero(used)
-    at = np.full((len(groups), LANES), -1, dtype=np.intp)
-    at[(np.cumsum(used) - 1)[group], place % LANES] = numbers
-    run = slice(0, len(columns))
-    chunks = spans(len(groups), max(1, _CHUNK // (LANES * max(1, len(columns)))))
-    threads.map(lambda chunk: work(Tile(values, groups[chunk], at[chunk], columns, run)), chunks)
 
 
 def _index(rows: Rows) -> Index:

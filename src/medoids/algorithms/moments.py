@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.levels import Levels, Tile, Work
+from medoids.algorithms.lanes import Tile, Work
+from medoids.algorithms.levels import Levels
 from medoids.assignment import Assignment
 from medoids.distances import Floats
 from medoids.engine.threads import spans

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.levels import LANES, Levels, Tile, Work, scan_stored
+from medoids.algorithms.lanes import LANES, Tile, Work, scan_stored
+from medoids.algorithms.levels import Levels
 from medoids.algorithms.moments import Moments, State
 from medoids.bandit import Paired
 from medoids.distances import Floats
@@ -40,7 +41,7 @@ _LOT = 1 << 16
 _PILOT = 512
 # References by which a regression can be made; and where m of them have gains, bounds are wider by this share over
 # sqrt(m): gains are skewed, and a sample that misses some underestimates their mean and their spread together.
-_FEW, _SKEW = 16, 2.0
+_FEW, _SKEW = 8, 2.0
 # A pivot that does not lead any more may leave so many times the arms that the leader would at best.
 LOYAL = 1.5
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sized
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.levels import Level, Levels
+from medoids.algorithms.lanes import Level
+from medoids.algorithms.levels import Levels
 from medoids.algorithms.moments import SUMS, Moments, State
 from medoids.algorithms.paired import LOYAL, PairedArms, Pivot
 from medoids.bandit import Paired

@@ -1,0 +1,145 @@
+"""Where distances are stored: arms side by side in lanes, sixteen to a group, so that a loop over lanes is a vector's.
+
+A level is a run of references. An arm that is stored there has a place, group * LANES + lane, and keeps it until it is
+forgotten; the lanes of those that are make room for others without anything being moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.distances import Floats
+from medoids.engine.threads import Threads, spans
+
+__all__ = ["LANES", "Level", "Tile", "Work", "scan_stored"]
+
+Rows = npt.NDArray[np.intp]
+# Arms of a group: a cache line of float32.
+LANES = 16
+# Stored distances of a chunk: half a millisecond of work.
+_CHUNK = 1 << 19
+# References of a chunk when lanes move.
+_COLUMNS = 128
+# Memory of forgotten arms is given back from this share of a level on.
+_SHRINK = 0.25
+
+
+@dataclass
+class Tile:
+    """Some distances: arm number ``at[g, lane]`` of those asked for has ``values[groups[g], columns, lane]``.
+
+    Attributes
+    ----------
+    values : ndarray of shape (groups, references, lanes)
+    groups : ndarray
+    at : ndarray of shape (groups, lanes)
+        -1 for a lane that nobody asked for.
+    columns : ndarray
+    run : slice
+        Which of the references asked for these columns are.
+    """
+
+    values: Floats
+    groups: Rows
+    at: Rows
+    columns: Rows
+    run: slice
+
+
+Work = Callable[[Tile], None]
+
+
+@dataclass
+class Level:
+    """One run of references, and the distances from arms to them that are stored."""
+
+    span: slice
+    place: npt.NDArray[np.int32] | None  # of each arm; -1 where it is not stored; None if none is
+    values: Floats  # (groups, references, lanes)
+    used: int = 0  # lanes from the first on that are or were in use
+    free: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))  # of these, ascending
+
+    @property
+    def width(self) -> int:
+        """References."""
+        return int(self.span.stop - self.span.start)
+
+    @property
+    def room(self) -> int:
+        """Arms for which there is room."""
+        return len(self.free) + len(self.values) * LANES - self.used
+
+    @property
+    def stored(self) -> int:
+        """Arms that are stored."""
+        return self.used - len(self.free)
+
+    def places(self, arms: Rows) -> Rows:
+        """Return where some arms are stored."""
+        return np.full(len(arms), -1) if self.place is None else self.place[arms].astype(np.intp)
+
+    def groups_for(self, more: int) -> int:
+        """Return how many groups hold what is stored and so many arms more."""
+        return -(-(self.used + more - min(more, len(self.free))) // LANES)
+
+    def resize(self, groups: int) -> None:
+        """Change how many groups there is memory for."""
+        shape = (groups, *self.values.shape[1:])
+        if len(self.values):
+            # In place: a copy would need the memory of both for a moment. (But it means to write zeros first.)
+            self.values.resize(shape, refcheck=False)
+        else:
+            self.values = np.empty(shape, self.values.dtype)
+
+    def take(self, count: int) -> Rows:
+        """Return places, ascending, that are nobody's from now on."""
+        old, new = self.free[:count], max(0, count - len(self.free))
+        places = np.concatenate([old, np.arange(self.used, self.used + new)]).astype(np.intp)
+        self.free, self.used = self.free[len(old) :], self.used + new
+        return places
+
+    def keep(self, arms: Rows, more: int, threads: Threads) -> None:
+        """Forget all arms but some, and give back memory that these and so many more do not need."""
+        assert self.place is not None
+        kept = arms[self.place[arms] >= 0]
+        places = self.place[kept]
+        groups = min(len(self.values), -(-(len(kept) + more) // LANES))
+        if groups <= (1 - _SHRINK) * len(self.values):
+            self.used = min(self.used, groups * LANES)
+            last = np.flatnonzero(places >= self.used)
+            target = self._others(places)[: len(last)]
+            self._move(places[last], target, threads)
+            places[last] = target
+            self.resize(groups)
+        self.place[:] = -1
+        self.place[kept] = places
+        self.free = self._others(places)
+
+    def _others(self, places: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Return the lanes in use but some."""
+        free = np.ones(self.used, dtype=bool)
+        free[places[places < self.used]] = False
+        return np.flatnonzero(free).astype(np.int32)
+
+    def _move(self, origin: npt.NDArray[np.int32], target: npt.NDArray[np.int32], threads: Threads) -> None:
+        from medoids.algorithms.kernels import move_lanes
+
+        values = self.values
+        threads.map(lambda run: move_lanes(values[:, run], origin, target), spans(values.shape[1], _COLUMNS))
+
+
+def scan_stored(values: Floats, place: Rows, numbers: Rows, columns: Rows, threads: Threads, work: Work) -> None:
+    """Call ``work`` with stored distances: of arms by their places, whose ``numbers`` are those among all asked for."""
+    group = place // LANES
+    used = np.zeros(len(values), dtype=bool)
+    used[group] = True
+    groups = np.flatnonzero(used)
+    at = np.full((len(groups), LANES), -1, dtype=np.intp)
+    at[(np.cumsum(used) - 1)[group], place % LANES] = numbers
+    run = slice(0, len(columns))
+    chunks = spans(len(groups), max(1, _CHUNK // (LANES * max(1, len(columns)))))
+    threads.map(lambda chunk: work(Tile(values, groups[chunk], at[chunk], columns, run)), chunks)
