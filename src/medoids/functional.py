@@ -246,10 +246,7 @@ def posed(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> It
     calls = Calls(settings.n_jobs, memory_limit // _REMEMBERED, tally, call_counter(verbose))
     distance = dissimilarity(X, settings.metric, settings.metric_params, calls)
     if is_mapped(X):
-        # What is not in memory yet must fit there, too: a working copy comes out of the limit, or goes to disk.
-        copy = distance.copy_bytes()
-        distance.spill = _COPY * copy > memory_limit
-        memory_limit -= 0 if distance.spill else copy
+        distance.spill = _COPY * distance.copy_bytes() > memory_limit
         distance.release()
     with Threads(settings.n_jobs) as threads, calls:
         problem = Problem(

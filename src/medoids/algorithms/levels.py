@@ -195,7 +195,7 @@ class Levels:
         cost = self._distance.cost
         size = min(max(arms * width // _SHARES, _LEAST / cost), _ARMS * _REFERENCES, _WAIT / cost)
         tall = min(width, _MOST)
-        few = int(min(_ARMS, max(_SOME, size // tall), max(1, size))) // LANES * LANES or LANES
+        few = int(min(8 * _ARMS, max(_SOME, size // tall), max(1, size))) // LANES * LANES or LANES
         return few, int(max(1, min(_MOST, size // few)))
 
     def _block(self, arms: Index, references: Index) -> Floats:

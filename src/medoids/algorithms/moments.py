@@ -25,7 +25,7 @@ from medoids.algorithms.lanes import Tile, Work
 from medoids.algorithms.levels import Levels
 from medoids.assignment import Assignment
 from medoids.distances import Floats
-from medoids.engine.threads import spans
+from medoids.engine.threads import Threads, spans
 
 __all__ = ["SUMS", "Moments", "State"]
 
@@ -162,12 +162,15 @@ class Moments:
         """Return S, Q, T, R and P."""
         return self.S, self.Q, self.T, self.R, self.P
 
-    def take(self, at: Rows) -> Moments:
+    def take(self, at: Rows, threads: Threads) -> Moments:
         """Return the moments of some arms: a copy if these are ``shared``, or else themselves, cut down."""
         part = Moments(0, 0) if self.shared else self
-        for name in SUMS:
+
+        def work(name: str) -> None:
             values = getattr(self, name)
             setattr(part, name, values[at] if self.shared else _cut_down(values, at))
+
+        threads.map(work, reversed(SUMS))  # the large ones first
         return part
 
     def adder(self, levels: Levels, state: State, references: Rows, *, old: State | None = None) -> Work:

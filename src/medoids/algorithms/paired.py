@@ -34,11 +34,11 @@ from medoids.engine.threads import Threads, spans
 __all__ = ["COPIES", "LOYAL", "Found", "PairedArms", "Pivot"]
 
 # Distances of the arms that are left are copied together when these are so few of those around, up to so many bytes.
-_SPARSE, COPIES = 3, 1 << 26
+_SPARSE, COPIES = 3, 1 << 25
 # Arms that meet a pivot at a time: what most of them need V and U for is over after that.
 _LOT = 1 << 16
-# So few arms tell whether it pays to meet a pivot.
-_PILOT = 512
+# So few arms tell whether it pays to meet a pivot; a few times as many just meet it.
+_PILOT, _ANYWAY = 128, 1024
 # References by which a regression can be made; and where m of them have gains, bounds are wider by this share over
 # sqrt(m): gains are skewed, and a sample that misses some underestimates their mean and their spread together.
 _FEW, _SKEW = 8, 2.0
@@ -197,7 +197,7 @@ class PairedArms:
         """
         if not self.ahead or not self._tells(width):
             return False
-        if len(here) <= 2 * _PILOT:
+        if len(here) <= _ANYWAY:
             return True
         start = self._levels[self._met - 1].span.stop if self._met else 0
         *_, keep = self._try(width, here[:_PILOT])
@@ -440,7 +440,7 @@ class PairedArms:
     def _go_on(self, at: Rows) -> None:
         """Go on with some of the arms, whose V and U are already theirs."""
         self.left = self.left[at]
-        self.moments = self.moments.take(at)
+        self.moments = self.moments.take(at, self._threads)
 
     @property
     def ahead(self) -> bool:

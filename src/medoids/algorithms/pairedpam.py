@@ -40,8 +40,8 @@ FEW = 2
 # References of level 0: for distances that cost less than a microsecond, and for others.
 _FIRST_CHEAP, _FIRST_DEAR = 512, 128
 DEAR = 1_000.0
-# Bytes beside the stored distances that nobody minds, and of each point.
-_LITTLE, _NUMBERS = 200 << 20, 300
+# Bytes beside the stored distances that nobody minds, and of each point (with what the allocator wastes).
+_LITTLE, _NUMBERS = 64 << 20, 700
 # Memory is scarce if it does not hold so many times the first level: there will be distances to compute again.
 _SCARCE = 3
 
@@ -51,11 +51,14 @@ def first_references(cost: float) -> int:
     return _FIRST_CHEAP if cost < DEAR else _FIRST_DEAR
 
 
-def share_memory(n: int, k: int, first: int, size: int, memory_limit: int) -> tuple[int, bool]:
-    """Return the bytes for stored distances, of ``size`` bytes each, and whether these are scarce."""
+def share_memory(n: int, k: int, first: int, size: int, memory_limit: int, copy: int = 0) -> tuple[int, bool]:
+    """Return the bytes for stored distances, of ``size`` bytes each, and whether these are scarce.
+
+    ``copy`` is the size of the working copy of X, where it is in memory.
+    """
     # What else is kept comes out of the same limit, once it is more than a little: some numbers of each point; the
     # moments, all that are carried and up to as many of the arms that are left, which have one more; and copies.
-    beside = n * (_NUMBERS + 7 * min(8, max(4, size)) * k) + 2 * COPIES
+    beside = copy + n * (_NUMBERS + 7 * min(8, max(4, size)) * k) + 2 * COPIES
     budget = max(memory_limit // 8, memory_limit - max(0, beside - _LITTLE))
     return budget, _SCARCE * n * first * size > budget
 
@@ -80,7 +83,9 @@ class PairedPAM:
         self.order = problem.random.permutation(candidates)
         n = len(candidates)
         distance = problem.distance.inner.reordered(self.order)
-        budget, scarce = share_memory(n, problem.k, self._first(), distance.dtype.itemsize, problem.memory_limit)
+        copy = 0 if distance.spill else distance.copy_bytes()
+        of = problem.k, self._first(), distance.dtype.itemsize, problem.memory_limit
+        budget, scarce = share_memory(n, *of, copy)
         coarse = bool(distance.dtype == np.float32 and np.isfinite(distance.most()))
         levels = rounds(n, self._first(), fast=scarce)
         parts = distance, levels, budget, problem.threads, problem.distance.tally
