@@ -23,6 +23,8 @@ _NEAR = 1e-3
 _NONE, _NOBODY = np.zeros(0), np.zeros(0, dtype=np.intp)
 # Bytes of a working copy that are written together, after one sweep over an X on disk.
 _STRETCH = 1 << 28
+# And of one that threads write.
+_LOT = 1 << 22
 _SCIPY = {"manhattan": "cityblock"}
 
 
@@ -72,7 +74,7 @@ class Elementwise(Dissimilarity):
         self._order: npt.NDArray[np.intp] | None = None
         self._copy: tuple[Floats, npt.NDArray[np.float64]] | None = None
 
-    def _work(self) -> tuple[Floats, npt.NDArray[np.float64]]:
+    def _work(self, threads: Threads | None = None) -> tuple[Floats, npt.NDArray[np.float64]]:
         """The working copy and the norms of its rows, made when first needed; the original where that is exact."""
         if self._copy is None and self.exact and self._order is None:
             self._copy = self._X, np.zeros(self.n)
@@ -82,8 +84,11 @@ class Elementwise(Dissimilarity):
             self._copy = self._reorder(self._X.dtype, None), np.zeros(self.n)
         if self._copy is None:
             centre = self._X.mean(axis=0, dtype=np.float64) if self._centre is None else self._centre
-            work = self._reorder(self.dtype, centre)
-            self._copy = work, self._norms(work)
+            if threads is None or self.spill or not self._compiled:
+                work = self._reorder(self.dtype, centre)
+                self._copy = work, self._norms(work)
+            else:
+                self._copy = self._prepare(centre, threads)
             self.release()
         return self._copy
 
@@ -104,6 +109,21 @@ class Elementwise(Dissimilarity):
             if self.spill:
                 release(work)
         return np.asarray(work)
+
+    def _prepare(self, centre: npt.NDArray[np.float64], threads: Threads) -> tuple[Floats, npt.NDArray[np.float64]]:
+        """Return the working copy and the norms of its rows, made in threads."""
+        from medoids.distances.kernels import prepare_rows
+
+        work, norms = np.empty((self.n, self._X.shape[1]), self.dtype), np.empty(self.n)
+        numbers = np.arange(self.n) if self._order is None else self._order
+        shift, scale = np.zeros(len(self._X)), np.broadcast_to(1.0, len(self._X))
+
+        def fill(lot: slice) -> None:
+            prepare_rows(self._X, numbers[lot], centre, shift, scale, work[lot])
+            norms[lot] = self._norms(work[lot])
+
+        threads.map(fill, spans(self.n, max(1, _LOT // work[:1].nbytes)))
+        return work, norms
 
     def copy_bytes(self) -> int:
         dtype = self._X.dtype if self.exact else self.dtype
@@ -135,7 +155,7 @@ class Elementwise(Dissimilarity):
             norms[rows] = self._norms(work[rows])
 
     def prepare(self, threads: Threads | None = None) -> None:
-        self._work()
+        self._work(threads)
 
     def reordered(self, order: npt.NDArray[np.intp]) -> Elementwise:
         other = copy(self)
@@ -184,7 +204,9 @@ class Elementwise(Dissimilarity):
 
     def _finite(self, out: Floats, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]) -> Floats:
         """Refuse an infinite distance: a sum over columns that overflows, or rows x and -x under braycurtis."""
-        if np.isfinite(out.sum(dtype=np.float64)) or np.isfinite(out).all():
+        with np.errstate(over="ignore"):
+            total = out.sum()
+        if np.isfinite(total) or np.isfinite(out).all():
             return out
         a, b = np.argwhere(~np.isfinite(out))[0]
         row, column = (int(k if self._order is None else self._order[k]) for k in (i[a], j[b]))
