@@ -25,10 +25,9 @@ from medoids.engine.threads import Threads, spans
 __all__ = ["Levels", "rounds"]
 
 Rows = npt.NDArray[np.intp]
-# Arms and references of a tile, which stays in a core's cache; arms that a product needs to be fast, and references of
-# a tile where arms are few.
-_ARMS, _REFERENCES = 512, 512
-_SOME, _MOST = 64, 2048
+# Distances of a tile, which stays in a core's cache; its arms (a product needs some to be fast) and references.
+_TILE = 1 << 18
+_FEWEST, _ARMS, _REFERENCES = 64, 4096, 2048
 # Tiles that there are at least, unless these take fewer than so many nanoseconds; none takes more than so many.
 _SHARES, _LEAST, _WAIT = 8, 2e5, 1.5e8
 # Arms that are looked up at a time, for the sake of memory.
@@ -193,10 +192,10 @@ class Levels:
         Ctrl-C need not wait for a tile.
         """
         cost = self._distance.cost
-        size = min(max(arms * width // _SHARES, _LEAST / cost), _ARMS * _REFERENCES, _WAIT / cost)
-        tall = min(width, _MOST)
-        few = int(min(8 * _ARMS, max(_SOME, size // tall), max(1, size))) // LANES * LANES or LANES
-        return few, int(max(1, min(_MOST, size // few)))
+        size = min(max(arms * width // _SHARES, _LEAST / cost), _TILE, _WAIT / cost)
+        few = max(_FEWEST, size // min(width, _REFERENCES))
+        few = int(min(_ARMS, few, max(1, size))) // LANES * LANES or LANES
+        return few, int(max(1, min(_REFERENCES, size // few)))
 
     def _block(self, arms: Index, references: Index) -> Floats:
         """Distances from arms to references, by reference."""
