@@ -195,7 +195,7 @@ class Levels:
         size = min(max(arms * width // _SHARES, _LEAST / cost), _TILE, _WAIT / cost)
         few = max(_FEWEST, size // min(width, _REFERENCES))
         few = int(min(_ARMS, few, max(1, size))) // LANES * LANES or LANES
-        return few, int(max(1, min(_REFERENCES, size // few)))
+        return few, int(max(1, min(_REFERENCES, size // min(few, arms))))
 
     def _block(self, arms: Index, references: Index) -> Floats:
         """Distances from arms to references, by reference."""

@@ -86,6 +86,7 @@ class PairedPAM:
         copy = 0 if distance.spill else distance.copy_bytes()
         of = problem.k, self._first(), distance.dtype.itemsize, problem.memory_limit
         budget, scarce = share_memory(n, *of, copy)
+        distance.prepare(problem.threads)
         coarse = bool(distance.dtype == np.float32 and np.isfinite(distance.most()))
         levels = rounds(n, self._first(), fast=scarce)
         parts = distance, levels, budget, problem.threads, problem.distance.tally
