@@ -77,6 +77,7 @@ class Levels:
     threads : Threads
     tally : Tally
     coarse : bool
+        Whether to store them so, if a bound on all distances is known.
     missing : float or None
         Share of distances to compute that prices assume, whatever is stored; None to look.
 
@@ -110,8 +111,9 @@ class Levels:
         self.everyone: Rows = np.arange(self.n)
         distance.prepare(threads)
         self.kind = np.dtype(np.float32 if distance.dtype == np.float32 else np.float64)
-        self.step = distance.most() / _STEPS if coarse else 1.0
-        self._dtype = np.dtype(np.uint16) if coarse else distance.dtype
+        most = distance.most() if coarse else np.inf
+        self.step = most / _STEPS if np.isfinite(most) else 1.0
+        self._dtype = distance.dtype if self.step == 1.0 else np.dtype(np.uint16)
         self.keeps_first = self.n * (spans[0].stop - spans[0].start) * self._dtype.itemsize <= memory_limit
         self.levels = [
             Level(

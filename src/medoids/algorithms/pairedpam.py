@@ -86,12 +86,10 @@ class PairedPAM:
         copy = 0 if distance.spill else distance.copy_bytes()
         of = problem.k, self._first(), distance.dtype.itemsize, problem.memory_limit
         budget, scarce = share_memory(n, *of, copy)
-        distance.prepare(problem.threads)
-        coarse = bool(distance.dtype == np.float32 and np.isfinite(distance.most()))
         levels = rounds(n, self._first(), fast=scarce)
         parts = distance, levels, budget, problem.threads, problem.distance.tally
         self._make_levels = partial(Levels, *parts, missing=self._missing)
-        self.levels = self._make_levels(coarse=coarse)
+        self.levels = self._make_levels(coarse=distance.dtype == np.float32)
         self.bounds, *self._wider = bounds_of(problem.delta, n)
         self._zero = LevelZero(self.levels)
         self.place = np.full(problem.n, -1, dtype=np.intp)

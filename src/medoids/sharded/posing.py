@@ -59,7 +59,8 @@ class Posed:
             return
         # As on one machine with the same limit, whatever the number of workers: the same rounds, the same path.
         first = first_references(kind.cost)
-        _, scarce = share_memory(self.n, task.k, first, kind.dtype.itemsize, task.memory_limit)
+        copy = self.n * kind.copy_bytes() // kind.n
+        _, scarce = share_memory(self.n, task.k, first, kind.dtype.itemsize, task.memory_limit, copy)
         self.spans = rounds(self.n, first, fast=scarce)
 
 

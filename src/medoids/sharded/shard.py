@@ -155,7 +155,7 @@ class Shard:
         self._n, self._spans = plan.n, plan.spans
         self._host = Host(self._kind(), self._X[at], self._rows, plan.facts, self._threads)
         del self._X
-        self._store(coarse=bool(np.isfinite(plan.facts.most)))
+        self._store(coarse=True)
         # Runs of the own rows, which are the references that this shard knows of each level.
         ends = np.searchsorted(self._positions, [span.stop for span in self._spans])
         self._runs = [slice(int(a), int(b)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
