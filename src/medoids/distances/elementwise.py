@@ -25,14 +25,16 @@ _NONE, _NOBODY = np.zeros(0), np.zeros(0, dtype=np.intp)
 _STRETCH = 1 << 28
 # And of one that threads write.
 _LOT = 1 << 22
+# Rows and columns from which on a block is made by the kernel for many.
+_TILE = 16
 _SCIPY = {"manhattan": "cityblock"}
 
 
 @cache
-def _kernel(metric: str) -> Callable[..., Any]:
-    from medoids.distances.kernels import block_kernel
+def _kernel(metric: str, *, tile: bool) -> Callable[..., Any]:
+    from medoids.distances.kernels import block_kernel, tile_kernel
 
-    return block_kernel(metric)
+    return tile_kernel(metric) if tile else block_kernel(metric)
 
 
 class Elementwise(Dissimilarity):
@@ -69,7 +71,8 @@ class Elementwise(Dissimilarity):
         self.n = X.shape[0]
         self.dtype = np.dtype(dtype)
         self.exact = self.dtype == np.float64
-        self.cost = 5.0 + X.shape[1] * (20.0 if metric == "minkowski" else 0.5)
+        column = 20.0 if metric == "minkowski" else 0.5 if self.exact else 0.065
+        self.cost = 2.0 + X.shape[1] * column
         self._X, self._metric, self._p, self._compiled, self._centre = X, metric, p, compiled, centre
         self._order: npt.NDArray[np.intp] | None = None
         self._copy: tuple[Floats, npt.NDArray[np.float64]] | None = None
@@ -188,7 +191,8 @@ class Elementwise(Dissimilarity):
         X0, norms, numbers = original or (X, _NONE, _NOBODY)
         dtype, near = (np.float64, 0.0) if original is None else (np.float32, _NEAR)
         out = np.empty((len(i), len(j)), dtype=dtype)
-        _kernel(self._metric)(X, i, Y, j, dtype(self._p), X0, norms, numbers, near, out)
+        tile = original is not None and min(len(i), len(j)) >= _TILE
+        _kernel(self._metric, tile=tile)(X, i, Y, j, dtype(self._p), X0, norms, numbers, near, out)
         return self._finite(out, i, j)
 
     def _scipy(self, X: Floats, Y: Floats) -> npt.NDArray[np.float64]:
