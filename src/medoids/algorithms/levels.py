@@ -22,9 +22,12 @@ from medoids.algorithms.lanes import LANES, Level, Tile, Work, scan_stored
 from medoids.distances import Dissimilarity, Floats, Index, Tally
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["Levels", "rounds"]
+__all__ = ["EVEN", "FAST", "SLOW", "Levels", "rounds"]
 
 Rows = npt.NDArray[np.intp]
+# How references grow from level to level: slowly for few distances; fast for few passes over what is stored; and evenly
+# where much of it is not stored but computed again, so that both count.
+SLOW, EVEN, FAST = (1.25, 1.5), (1.5, 1.5), (1.5, 2.0)
 # Distances of a tile, which stays in a core's cache; its arms (a product needs some to be fast) and references.
 _TILE = 1 << 18
 _FEWEST, _ARMS, _REFERENCES = 64, 4096, 2048
@@ -44,21 +47,17 @@ _FINE = 256
 _POINTS, _STRETCH, _WHOLE = 8192, 32, 1 << 25
 
 
-def rounds(n: int, first: int, *, fast: bool = False) -> list[slice]:
-    """Cut ``range(n)`` into levels: a first one, growth by a quarter up to four times it, then by half.
-
-    A change of the leader means another pass over all levels so far. ``fast``, for when that means to compute them
-    again, grows by half from the start: fewer passes for more references.
+def rounds(n: int, first: int, growth: tuple[float, float] = SLOW) -> list[slice]:
+    """Cut ``range(n)`` into levels: a first one, and by ``growth`` more, up to four times it and from there on.
 
     >>> rounds(6000, 512)[:4]
     [slice(0, 512, None), slice(512, 640, None), slice(640, 800, None), slice(800, 1000, None)]
-    >>> rounds(6000, 512, fast=True)[:4]
-    [slice(0, 512, None), slice(512, 768, None), slice(768, 1152, None), slice(1152, 1728, None)]
+    >>> rounds(6000, 512, FAST)[2:5]
+    [slice(768, 1152, None), slice(1152, 1728, None), slice(1728, 2592, None)]
     """
     ends = [min(first, n)]
     while ends[-1] < n:
-        slow = not fast and ends[-1] < 4 * first
-        ends.append(min(n, ends[-1] * 5 // 4 if slow else ends[-1] * 3 // 2))
+        ends.append(min(n, int(ends[-1] * growth[ends[-1] >= 4 * first])))
     # A last level of a few references is not worth a round of its own.
     if len(ends) > 1 and n - ends[-2] < ends[-2] // 4:
         del ends[-2]

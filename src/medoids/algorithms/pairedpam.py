@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.algorithms.level_zero import LevelZero
-from medoids.algorithms.levels import Levels, rounds
+from medoids.algorithms.levels import EVEN, FAST, SLOW, Levels, rounds
 from medoids.algorithms.local_search import descend
 from medoids.algorithms.matrix import MARGIN
 from medoids.algorithms.medoid_rows import MedoidRows
@@ -27,7 +27,7 @@ from medoids.assignment import TOLERANCE, Assignment, lowest
 from medoids.bandit import Paired, search_pairs
 from medoids.initialization import initialize
 
-__all__ = ["FEW", "PairedPAM", "bounds_of", "first_references", "pairedpam", "share_memory"]
+__all__ = ["FEW", "PairedPAM", "bounds_of", "first_references", "levels_of", "pairedpam", "share_memory"]
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -49,6 +49,11 @@ _SCARCE = 3
 def first_references(cost: float) -> int:
     """Return how many references every arm meets, for a distance that costs so many nanoseconds."""
     return _FIRST_CHEAP if cost < DEAR else _FIRST_DEAR
+
+
+def levels_of(n: int, first: int, cost: float, *, scarce: bool) -> list[slice]:
+    """Cut references into levels, for a distance of that cost and for memory that is scarce or not."""
+    return rounds(n, first, SLOW if cost >= DEAR else EVEN if scarce else FAST)
 
 
 def share_memory(n: int, k: int, first: int, size: int, memory_limit: int, copy: int = 0) -> tuple[int, bool]:
@@ -86,7 +91,7 @@ class PairedPAM:
         copy = 0 if distance.spill else distance.copy_bytes()
         of = problem.k, self._first(), distance.dtype.itemsize, problem.memory_limit
         budget, scarce = share_memory(n, *of, copy)
-        levels = rounds(n, self._first(), fast=scarce)
+        levels = levels_of(n, self._first(), problem.distance.cost, scarce=scarce)
         parts = distance, levels, budget, problem.threads, problem.distance.tally
         self._make_levels = partial(Levels, *parts, missing=self._missing)
         self.levels = self._make_levels(coarse=distance.dtype == np.float32)

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.levels import rounds
-from medoids.algorithms.pairedpam import first_references, share_memory
+from medoids.algorithms.pairedpam import first_references, levels_of, share_memory
 from medoids.distances import SMALL, Dissimilarity, Facts, Floats, Index, dissimilarity, kind_of
 from medoids.fingerprints import of_value
 from medoids.sharded.messages import Census, Copies, Plan, Task
@@ -61,7 +60,7 @@ class Posed:
         first = first_references(kind.cost)
         copy = self.n * kind.copy_bytes() // kind.n
         _, scarce = share_memory(self.n, task.k, first, kind.dtype.itemsize, task.memory_limit, copy)
-        self.spans = rounds(self.n, first, fast=scarce)
+        self.spans = levels_of(self.n, first, kind.cost, scarce=scarce)
 
 
 def survey(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
