@@ -25,6 +25,7 @@ __all__ = [
     "add_swaps",
     "changes_of",
     "copy_lanes",
+    "find_lanes",
     "judge_faces",
     "lowest_face",
     "meet_faces",
@@ -143,6 +144,36 @@ def copy_lanes(values, groups, at, columns, first, out):  # type: ignore[no-unty
             there, here = (first + c) * lanes, columns[c] * lanes
             for e in range(count):
                 flat[target[e] + there] = block[source[e] + here]
+
+
+@kernel()
+def find_lanes(place, arms, first, total):  # type: ignore[no-untyped-def]
+    """Return the groups in which some arms are stored, who of them is in which lane, and who is stored nowhere.
+
+    Arms are numbered from ``first`` on; ``total`` groups there are. NumPy took a tenth of all time on covertype for it.
+    """
+    row = np.full(total, -1, np.int32)
+    stored = 0
+    for e in range(len(arms)):
+        p = place[arms[e]]
+        if p >= 0:
+            row[p // LANES] = 0
+            stored += 1
+    groups, count = np.empty(total, np.intp), 0
+    for g in range(total):
+        if row[g] == 0:
+            groups[count], row[g] = g, count
+            count += 1
+    at = np.full((count, LANES), -1, np.intp)
+    others, end = np.empty(len(arms) - stored, np.intp), 0
+    for e in range(len(arms)):
+        p = place[arms[e]]
+        if p >= 0:
+            at[row[p // LANES], p % LANES] = first + e
+        else:
+            others[end] = first + e
+            end += 1
+    return groups[:count], at, others
 
 
 @kernel()

@@ -132,14 +132,21 @@ class Level:
         threads.map(lambda run: move_lanes(values[:, run], origin, target), spans(values.shape[1], _COLUMNS))
 
 
-def scan_stored(values: Floats, place: Rows, numbers: Rows, columns: Rows, threads: Threads, work: Work) -> None:
-    """Call ``work`` with stored distances: of arms by their places, whose ``numbers`` are those among all asked for."""
-    group = place // LANES
-    used = np.zeros(len(values), dtype=bool)
-    used[group] = True
-    groups = np.flatnonzero(used)
-    at = np.full((len(groups), LANES), -1, dtype=np.intp)
-    at[(np.cumsum(used) - 1)[group], place % LANES] = numbers
+def scan_stored(
+    values: Floats,
+    place: npt.NDArray[np.int32],
+    arms: Rows,
+    first: int,
+    columns: Rows,
+    threads: Threads,
+    work: Work,
+) -> Rows:
+    """Call ``work`` with what is stored of some arms, numbered from ``first`` on; return the numbers of the others."""
+    from medoids.algorithms.kernels import find_lanes
+
+    others: Rows
+    groups, at, others = find_lanes(place, arms, first, len(values))
     run = slice(0, len(columns))
     chunks = spans(len(groups), max(1, _CHUNK // (LANES * max(1, len(columns)))))
     threads.map(lambda chunk: work(Tile(values, groups[chunk], at[chunk], columns, run)), chunks)
+    return others

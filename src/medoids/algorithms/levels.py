@@ -139,6 +139,9 @@ class Levels:
         level = self.levels[l]
         if l == 0 and not self.keeps_first:
             return  # later levels, of which a search reads all and not only what has changed, gain more from the room
+        if level.stored == self.n:
+            self._tally.add(cached=len(arms) * level.width)
+            return
         missing = arms if level.place is None else arms[level.place[arms] < 0]
         known = len(arms) - len(missing)
         self._reserve(level, len(missing))
@@ -239,12 +242,12 @@ class Levels:
 
     def _scan_lot(self, l: int, arms: Rows, lot: slice, work: Work, references: Rows | None) -> None:
         level = self.levels[l]
-        place = level.places(arms[lot])
         numbers = np.arange(level.span.start, level.span.stop) if references is None else references
-        stored, forgotten = np.flatnonzero(place >= 0), lot.start + np.flatnonzero(place < 0)
-        if len(stored):
-            columns = numbers - level.span.start
-            scan_stored(level.values, place[stored], lot.start + stored, columns, self._threads, work)
+        if level.place is None:
+            forgotten = np.arange(lot.start, lot.stop)
+        else:
+            of = level.values, level.place, arms[lot], lot.start
+            forgotten = scan_stored(*of, numbers - level.span.start, self._threads, work)
         if len(forgotten):
             index = level.span if references is None else references
             self._scan_forgotten(arms, forgotten, index, len(numbers), work)

@@ -52,9 +52,9 @@ class State:
 
     @classmethod
     def of(cls, assignment: Assignment, order: Rows, *, swaps: bool) -> State:
-        w = assignment.weights[order]
-        if (w == w[:1]).all():
-            w = np.broadcast_to(w[0].copy(), len(w))  # one number, where all weigh the same
+        w = assignment.weights
+        # One number, where all weigh the same.
+        w = np.broadcast_to(w[0].copy(), len(order)) if (w == w[:1]).all() else w[order]
         state = cls(
             assignment.d1[order],
             assignment.d2[order],
@@ -168,7 +168,7 @@ class Moments:
 
         def work(name: str) -> None:
             values = getattr(self, name)
-            setattr(part, name, values[at] if self.shared else _cut_down(values, at))
+            setattr(part, name, values.take(at, axis=0) if self.shared else _cut_down(values, at))
 
         threads.map(work, reversed(SUMS))  # the large ones first
         return part
@@ -200,9 +200,9 @@ class Moments:
 def _cut_down(values: npt.NDArray[Any], at: Rows) -> npt.NDArray[Any]:
     """Move some rows, by ascending numbers, to the front: without a copy of many, and nothing is kept for few."""
     if 4 * len(at) < len(values):
-        return values[at]
+        return values.take(at, axis=0)
     for lot in spans(len(at), _LOT):
-        values[lot] = values[at[lot]]
+        values[lot] = values.take(at[lot], axis=0)
     return values[: len(at)]
 
 

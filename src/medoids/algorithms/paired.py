@@ -129,7 +129,7 @@ class PairedArms:
         noise: float,
     ) -> None:
         self._levels, self.state, self._threads = levels, state, threads
-        self._own = state.own_change()
+        self._floors = state.own_change() / np.sqrt(levels.n)
         self._noise = noise
         self.moments = carried
         self.left = levels.everyone
@@ -217,8 +217,12 @@ class PairedArms:
 
     def _know(self, arm: int, face: int) -> Pivot:
         """Find out what a face does to all references."""
-        everyone = slice(0, self._levels.n)
-        changes = self.state.changes(self._levels.whole(arm), everyone, face)
+        row, changes = self._levels.whole(arm), np.empty(self._levels.n)
+
+        def work(span: slice) -> None:
+            changes[span] = self.state.changes(row[span], span, face)
+
+        self._threads.map(work, spans(len(changes), _LOT))
         return Pivot(arm, face, float(changes.mean()), changes)
 
     def _take(self, pivot: Pivot) -> Pivot:
@@ -265,7 +269,8 @@ class PairedArms:
 
         An outlier's gain is all in this one reference, and a sample without it shows a spread of 0.
         """
-        floor: Float64s = self._own[self.left[at]] / np.sqrt(self._levels.n)
+        everyone = self.left is self._levels.everyone
+        floor: Float64s = self._floors[at if everyone else self.left[at]]
         return floor
 
     def _widened(self, at: Rows | slice = slice(None)) -> Float64s:
@@ -401,8 +406,8 @@ class PairedArms:
     def _scan(self, l: int, arms: Rows, work: Work) -> None:
         if l < len(self._copies):
             columns = np.arange(self._copies[l].shape[1])
-            place = np.searchsorted(self._copied, arms)
-            scan_stored(self._copies[l], place, np.arange(len(arms)), columns, self._threads, work)
+            place = np.searchsorted(self._copied, arms).astype(np.int32)
+            scan_stored(self._copies[l], place, np.arange(len(arms)), 0, columns, self._threads, work)
         else:
             self._levels.scan(l, arms, work)
 

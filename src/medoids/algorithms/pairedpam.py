@@ -42,8 +42,9 @@ _FIRST_CHEAP, _FIRST_DEAR = 512, 128
 DEAR = 1_000.0
 # Bytes beside the stored distances that nobody minds, and of each point (with what the allocator wastes).
 _LITTLE, _NUMBERS = 64 << 20, 700
-# Memory is scarce if it does not hold so many times the first level: there will be distances to compute again.
-_SCARCE = 3
+# Memory is scarce if it does not hold so many times the first level, and more with more medoids, whose near-ties are more
+# arms at later levels: there will be distances to compute again.
+_SCARCE, _MEDOIDS = 2, 10
 
 
 def first_references(cost: float) -> int:
@@ -65,7 +66,7 @@ def share_memory(n: int, k: int, first: int, size: int, memory_limit: int, copy:
     # moments, all that are carried and up to as many of the arms that are left, which have one more; and copies.
     beside = copy + n * (_NUMBERS + 7 * min(8, max(4, size)) * k) + 2 * COPIES
     budget = max(memory_limit // 8, memory_limit - max(0, beside - _LITTLE))
-    return budget, _SCARCE * n * first * size > budget
+    return budget, (_SCARCE + k / _MEDOIDS) * n * first * size > budget
 
 
 def bounds_of(delta: float | None, n: int) -> tuple[Paired, ...]:
