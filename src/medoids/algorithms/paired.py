@@ -129,7 +129,7 @@ class PairedArms:
         noise: float,
     ) -> None:
         self._levels, self.state, self._threads = levels, state, threads
-        self._floors = state.own_change() / np.sqrt(levels.n)
+        self._floors = state.own_change() / np.sqrt(max(1, levels.n))
         self._noise = noise
         self.moments = carried
         self.left = levels.everyone

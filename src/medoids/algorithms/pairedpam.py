@@ -42,8 +42,8 @@ _FIRST_CHEAP, _FIRST_DEAR = 512, 128
 DEAR = 1_000.0
 # Bytes beside the stored distances that nobody minds, and of each point (with what the allocator wastes).
 _LITTLE, _NUMBERS = 64 << 20, 700
-# Memory is scarce if it does not hold so many times the first level, and more with more medoids, whose near-ties are more
-# arms at later levels: there will be distances to compute again.
+# Memory is scarce if it does not hold so many times the first level, and one more for so many medoids, whose near-ties
+# are more arms at later levels: there will be distances to compute again.
 _SCARCE, _MEDOIDS = 2, 10
 
 
