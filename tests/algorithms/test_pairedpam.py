@@ -19,10 +19,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 import data
 from medoids import k_medoids
-from medoids.algorithms.lanes import LANES, Tile
+from medoids.algorithms.lanes import Tile
 from medoids.algorithms.levels import Levels, rounds
 from medoids.algorithms.moments import Moments, State
 from medoids.distances import Tally, dissimilarity
+from medoids.engine import LANES
 from medoids.engine.threads import Threads
 
 

@@ -4,36 +4,23 @@ A reference s comes with its state: x1, x2 the distances to its nearest and seco
 w its weight. A state that is taken back has a negative weight. ``[start, stop)`` are the arms of the chunk.
 
 The exact algorithms store distances by reference, D[s, i] = d(i, s): they visit few references and all arms, along
-memory. PairedPAM visits some arms and most references: it stores arms in groups of as many as fill a cache line,
-values[group, s, lane], and a loop over the lanes is one or two vector instructions whatever slot a reference has. Its
-kernels take tiles (``levels.py``): lanes of arms that are not asked for (``at`` is -1) are computed too, and dropped.
-Distances there, and the state and the leader's changes beside them, are in units of ``step``.
+memory. What PairedPAM does with distances is in ``lane_kernels.py``, how it judges their sums is here.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from medoids.algorithms.lanes import LANES
 from medoids.engine.compile import inline, kernel
 
 __all__ = [
     "RUN",
-    "add_additions",
     "add_base",
     "add_both",
-    "add_swaps",
     "changes_of",
-    "copy_lanes",
-    "find_lanes",
     "judge_faces",
     "lowest_face",
     "meet_faces",
-    "move_lanes",
-    "pair_additions",
-    "pair_swaps",
-    "store_lanes",
-    "store_steps",
     "surest_arms",
 ]
 
@@ -83,227 +70,6 @@ def add_both(D, references, x1, x2, slot, w, start, stop, S, T):  # type: ignore
             S[start + i] += run[i]
             sums[start + i] += own[i]
         first = e
-
-
-@inline
-def _whole(distance, factor):  # type: ignore[no-untyped-def]
-    return distance if factor is None else np.uint16(np.int32(distance * factor + np.float32(0.5)))
-
-
-@kernel()
-def store_lanes(block, places, values):  # type: ignore[no-untyped-def]
-    """Put distances by reference, block[s, arm], into lanes; NumPy's strided copy takes ten times longer."""
-    _store(block, places, values, None)
-
-
-@kernel()
-def store_steps(block, places, step, values):  # type: ignore[no-untyped-def]
-    """As `store_lanes`, in whole numbers of a step."""
-    _store(block, places, values, block.dtype.type(1 / step))
-
-
-@inline
-def _store(block, places, values, factor):  # type: ignore[no-untyped-def]
-    count, runs = block.shape[1], 0
-    first = np.empty(count + 1, np.intp)  # arms of a run have the same group
-    for i in range(count):
-        if i == 0 or places[i] // LANES != places[i - 1] // LANES:
-            first[runs] = i
-            runs += 1
-    first[runs] = count
-    for start in range(0, block.shape[0], 8):  # a few references at a time: both sides stay in cache
-        stop = min(start + 8, block.shape[0])
-        for run in range(runs):
-            i = first[run]
-            g, size = places[i] // LANES, first[run + 1] - i
-            for s in range(start, stop):
-                source, target = block[s, i : i + size], values[g, s]
-                if size == LANES:
-                    for lane in range(LANES):
-                        target[lane] = _whole(source[lane], factor)
-                else:
-                    for e in range(size):
-                        target[places[i + e] % LANES] = _whole(source[e], factor)
-
-
-@kernel()
-def copy_lanes(values, groups, at, columns, first, out):  # type: ignore[no-untyped-def]
-    """Put the lanes that are asked for next to each other, by their numbers, from reference ``first`` on."""
-    lanes, width = values.shape[2], out.shape[1]
-    flat = out.reshape(-1)
-    source, target = np.empty(lanes, np.intp), np.empty(lanes, np.intp)
-    for g in range(len(groups)):
-        block = values[groups[g]].reshape(-1)
-        count = 0
-        for lane in range(lanes):
-            i = at[g, lane]
-            if i >= 0:
-                source[count], target[count] = lane, i // lanes * width * lanes + i % lanes
-                count += 1
-        for c in range(len(columns)):  # lanes inside: both sides stay in a cache line
-            there, here = (first + c) * lanes, columns[c] * lanes
-            for e in range(count):
-                flat[target[e] + there] = block[source[e] + here]
-
-
-@kernel()
-def find_lanes(place, arms, first, total):  # type: ignore[no-untyped-def]
-    """Return the groups in which some arms are stored, who of them is in which lane, and who is stored nowhere.
-
-    Arms are numbered from ``first`` on; ``total`` groups there are. NumPy took a tenth of all time on covertype for it.
-    """
-    row = np.full(total, -1, np.int32)
-    stored = 0
-    for e in range(len(arms)):
-        p = place[arms[e]]
-        if p >= 0:
-            row[p // LANES] = 0
-            stored += 1
-    groups, count = np.empty(total, np.intp), 0
-    for g in range(total):
-        if row[g] == 0:
-            groups[count], row[g] = g, count
-            count += 1
-    at = np.full((count, LANES), -1, np.intp)
-    others, end = np.empty(len(arms) - stored, np.intp), 0
-    for e in range(len(arms)):
-        p = place[arms[e]]
-        if p >= 0:
-            at[row[p // LANES], p % LANES] = first + e
-        else:
-            others[end] = first + e
-            end += 1
-    return groups[:count], at, others
-
-
-@kernel()
-def move_lanes(values, origin, target):  # type: ignore[no-untyped-def]
-    """Copy some lanes, by their places, to others."""
-    for e in range(len(origin)):
-        g, lane, h, other = origin[e] // LANES, origin[e] % LANES, target[e] // LANES, target[e] % LANES
-        for s in range(values.shape[1]):
-            values[h, s, other] = values[g, s, lane]
-
-
-@kernel()
-def add_additions(values, groups, at, columns, step, x1, w, w2, S, Q):  # type: ignore[no-untyped-def]
-    """Sum of the changes w (min(d, x1) - x1) and of their squares; without a medoid yet, of w d."""
-    lanes = values.shape[2]  # not LANES: LLVM would unroll so short a loop of known length, and not vectorise it then
-    sums = np.empty((2, lanes), x1.dtype)
-    zero = x1.dtype.type(0)
-    for g in range(len(groups)):
-        block = values[groups[g]]
-        sums[:] = zero
-        for e in range(len(columns)):
-            row, near, weight, weight2 = block[columns[e]], x1[e], w[e], w2[e]
-            origin = near if near < np.inf else zero
-            for lane in range(lanes):
-                change = min(x1.dtype.type(row[lane]), near) - origin
-                sums[0, lane] += weight * change
-                sums[1, lane] += weight2 * change * change
-        for lane in range(lanes):
-            i = at[g, lane]
-            if i >= 0:
-                S[i] += step * sums[0, lane]
-                Q[i] += step * step * sums[1, lane]
-
-
-@kernel()
-def pair_additions(values, groups, at, columns, step, x1, w, lead, V):  # type: ignore[no-untyped-def]
-    """V_i += (change_i - change of the leader)^2."""
-    lanes = values.shape[2]
-    total = np.empty(lanes, x1.dtype)
-    zero = x1.dtype.type(0)
-    for g in range(len(groups)):
-        block = values[groups[g]]
-        total[:] = zero
-        for e in range(len(columns)):
-            row, near, weight, other = block[columns[e]], x1[e], w[e], lead[e]
-            origin = near if near < np.inf else zero
-            for lane in range(lanes):
-                z = weight * (min(x1.dtype.type(row[lane]), near) - origin) - other
-                total[lane] += z * z
-        for lane in range(lanes):
-            i = at[g, lane]
-            if i >= 0:
-                V[i] += step * step * total[lane]
-
-
-@inline
-def _slots_of(slot, k):  # type: ignore[no-untyped-def]
-    """Slots that some references have: after a step these are few, and with many medoids the others would cost most."""
-    there = np.zeros(k, np.bool_)
-    for e in range(len(slot)):
-        there[slot[e]] = True
-    return np.flatnonzero(there)
-
-
-@kernel()
-def add_swaps(values, groups, at, columns, step, slot, x1, x2, w, w2, r, S, Q, T, R, P):  # type: ignore[no-untyped-def]
-    """S, Q, T, R by Theorem 1: what a reference brings if its medoid stays, and what is added for its own slot; and P.
-
-    ``r`` is w2 times what the loss of the reference does when its medoid is removed.
-
-    The sums that a reference adds to are in two pieces of memory: LLVM would otherwise check, for each reference and
-    each two of them, that they do not overlap, and that takes three times as long as the sums.
-    """
-    base, own = np.empty((2, LANES), x1.dtype), np.empty((T.shape[1], 3, LANES), x1.dtype)
-    slots = _slots_of(slot, T.shape[1])
-    zero = x1.dtype.type(0)
-    for g in range(len(groups)):
-        block = values[groups[g]]
-        base[:] = zero
-        for j in slots:
-            own[j] = zero
-        for e in range(len(columns)):
-            row, near, far, weight, weight2, removal = block[columns[e]], x1[e], x2[e], w[e], w2[e], r[e]
-            mine = own[slot[e]]
-            for lane in range(LANES):
-                d = x1.dtype.type(row[lane])
-                kept = min(d, near) - near
-                left = min(d, far) - near
-                base[0, lane] += weight * kept
-                base[1, lane] += weight2 * kept * kept
-                mine[0, lane] += weight * (left - kept)
-                mine[1, lane] += weight2 * (left * left - kept * kept)
-                mine[2, lane] += removal * left
-        for lane in range(LANES):
-            i = at[g, lane]
-            if i >= 0:
-                S[i] += step * base[0, lane]
-                Q[i] += step * step * base[1, lane]
-                for j in slots:
-                    T[i, j] += step * own[j, 0, lane]
-                    R[i, j] += step * step * own[j, 1, lane]
-                    P[i, j] += step * step * own[j, 2, lane]
-
-
-@kernel()
-def pair_swaps(values, groups, at, columns, step, slot, x1, x2, w, lead, V, U):  # type: ignore[no-untyped-def]
-    """V_i += (b - l)^2 and, for the own slot j, U_ij += (b + c - l)^2 - (b - l)^2: all k squares for one distance."""
-    total, own = np.empty(LANES, x1.dtype), np.empty((U.shape[1], LANES), x1.dtype)
-    slots = _slots_of(slot, U.shape[1])
-    zero = x1.dtype.type(0)
-    for g in range(len(groups)):
-        block = values[groups[g]]
-        total[:] = zero
-        for j in slots:
-            own[j] = zero
-        for e in range(len(columns)):
-            row, near, far, weight, other = block[columns[e]], x1[e], x2[e], w[e], lead[e]
-            mine = own[slot[e]]
-            for lane in range(LANES):
-                d = x1.dtype.type(row[lane])
-                kept = weight * (min(d, near) - near) - other
-                left = weight * (min(d, far) - near) - other
-                total[lane] += kept * kept
-                mine[lane] += left * left - kept * kept
-        for lane in range(LANES):
-            i = at[g, lane]
-            if i >= 0:
-                V[i] += step * step * total[lane]
-                for j in slots:
-                    U[i, j] += step * step * own[j, lane]
 
 
 @kernel()

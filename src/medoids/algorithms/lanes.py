@@ -6,22 +6,27 @@ forgotten; the lanes of those that are make room for others without anything bei
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from medoids.distances import Floats
+from medoids.engine import LANES
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["LANES", "Level", "Tile", "Work", "scan_stored"]
+__all__ = ["Level", "References", "Tile", "Work", "scan_stored"]
 
 Rows = npt.NDArray[np.intp]
-# Arms of a group: a cache line of float32.
-LANES = 16
-# Stored distances of a chunk: half a millisecond of work.
-_CHUNK = 1 << 19
+# Stored distances of a chunk, at least and at most: some hundredths of a millisecond of work, and some tenths. Each
+# thread gets two: an arm's sums are the same in any chunk.
+_LEAST, _MOST, _SHARES = 1 << 16, 1 << 20, 2
+# References that are sorted together: their distances from a group of arms stay in a core's nearest cache.
+_STRETCH = 1024
+# References that make a group wider than a cache, and how many of them to ask for before they are read.
+_WIDE, _SOON = 2048, 64
 # References of a chunk when lanes move.
 _COLUMNS = 128
 # Memory of forgotten arms is given back from this share of a level on.
@@ -51,6 +56,58 @@ class Tile:
 
 
 Work = Callable[[Tile], None]
+
+
+class References:
+    """References in the order in which kernels read them, with what is known of each.
+
+    Parameters
+    ----------
+    facts : sequence of ndarray
+        One entry, or ``times``, for each reference asked for.
+    slot : ndarray or None
+        By which to sort them, so that the sums of a slot stay in registers until it is done; None leaves their order.
+    times : int
+    """
+
+    def __init__(self, facts: Sequence[Floats], slot: Rows | None = None, times: int = 1) -> None:
+        self._facts, self._slot, self._times = np.stack(facts, axis=1), slot, times
+        self._sorted: dict[tuple[int, int], tuple[Rows, Rows, int, tuple[npt.NDArray[Any], ...]]] = {}
+
+    def of(self, tile: Tile) -> tuple[Any, ...]:
+        """Return what kernels take of the references of a tile, from ``columns`` on."""
+        key = tile.run.start, tile.run.stop
+        if key not in self._sorted:
+            self._sorted[key] = self._sort(slice(self._times * tile.run.start, self._times * tile.run.stop))
+        order, early, ahead, rest = self._sorted[key]
+        return tile.columns[order], tile.columns[early], ahead, *rest
+
+    def _sort(self, run: slice) -> tuple[Rows, Rows, int, tuple[npt.NDArray[Any], ...]]:
+        facts = self._facts[run]
+        natural = np.arange(len(facts))
+        if self._slot is None:
+            early, ahead = self._early(natural, natural)
+            return natural // self._times, early // self._times, ahead, (facts,)
+        slot, stretch = self._slot[run], natural // _STRETCH
+        slots = int(slot.max(initial=0)) + 1
+        key = stretch * slots + slot
+        # Two bytes, where they are enough, are sorted in a tenth of the time.
+        order = np.argsort(key.astype(np.uint16) if key[-1] + slots < 1 << 16 else key, kind="stable")
+        starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+        early, ahead = self._early(order, natural)
+        rest = np.append(starts, len(order)), slot[order[starts]], facts[order]
+        return order // self._times, early // self._times, ahead, rest
+
+    @staticmethod
+    def _early(order: Rows, natural: Rows) -> tuple[Rows, int]:
+        """Return what to ask for before it is read, and of which group: see ``lane_kernels.py``.
+
+        That is the group after the next, from front to back, or where a group is more than a cache holds the next
+        references of the same one.
+        """
+        if len(order) <= _WIDE:
+            return natural, 2
+        return np.concatenate([order[_SOON:], order[:_SOON]]), 0
 
 
 @dataclass
@@ -126,7 +183,7 @@ class Level:
         return np.flatnonzero(free).astype(np.int32)
 
     def _move(self, origin: npt.NDArray[np.int32], target: npt.NDArray[np.int32], threads: Threads) -> None:
-        from medoids.algorithms.kernels import move_lanes
+        from medoids.algorithms.lane_kernels import move_lanes
 
         values = self.values
         threads.map(lambda run: move_lanes(values[:, run], origin, target), spans(values.shape[1], _COLUMNS))
@@ -142,11 +199,13 @@ def scan_stored(
     work: Work,
 ) -> Rows:
     """Call ``work`` with what is stored of some arms, numbered from ``first`` on; return the numbers of the others."""
-    from medoids.algorithms.kernels import find_lanes
+    from medoids.algorithms.lane_kernels import find_lanes
 
     others: Rows
     groups, at, others = find_lanes(place, arms, first, len(values))
     run = slice(0, len(columns))
-    chunks = spans(len(groups), max(1, _CHUNK // (LANES * max(1, len(columns)))))
+    share = len(groups) * LANES * len(columns) // (_SHARES * threads.n_jobs)
+    size = min(max(share, _LEAST), _MOST)
+    chunks = spans(len(groups), max(1, -(-size // (LANES * max(1, len(columns))))))
     threads.map(lambda chunk: work(Tile(values, groups[chunk], at[chunk], columns, run)), chunks)
     return others

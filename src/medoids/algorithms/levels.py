@@ -18,8 +18,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.lanes import LANES, Level, Tile, Work, scan_stored
+from medoids.algorithms.lanes import Level, Tile, Work, scan_stored
 from medoids.distances import Dissimilarity, Floats, Index, Tally
+from medoids.engine import LANES
 from medoids.engine.threads import Threads, spans
 
 __all__ = ["EVEN", "FAST", "SLOW", "Levels", "rounds"]
@@ -208,7 +209,7 @@ class Levels:
 
     def _store(self, arms: Index, references: Index, places: Rows, values: Floats) -> None:
         """Fill lanes, by their places, with the distances from arms to references."""
-        from medoids.algorithms.kernels import store_lanes, store_steps
+        from medoids.algorithms.lane_kernels import store_lanes, store_steps
 
         block = self._block(arms, references)
         if self.step == 1.0:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.lanes import Tile, Work
+from medoids.algorithms.lanes import References, Tile, Work
 from medoids.algorithms.levels import Levels
 from medoids.assignment import Assignment
 from medoids.distances import Floats
@@ -175,24 +175,25 @@ class Moments:
 
     def adder(self, levels: Levels, state: State, references: Rows, *, old: State | None = None) -> Work:
         """Return what adds tiles of these references, by their numbers, and takes out their old state."""
-        from medoids.algorithms.kernels import add_additions, add_swaps
+        from medoids.algorithms.lane_kernels import add_additions, add_swaps
 
         slot, d1, d2, w = state.at(references, levels)
         w2, times = w**2, 1
         if old is not None:
-            # Side by side, so that a distance that was read serves both.
             before = old.at(references, levels)
             w2, times = _interleave(-w2, w2), 2
             slot, d1, d2, w = (_interleave(x, y) for x, y in zip((*before[:3], -w), (slot, d1, d2, w), strict=True))
-        r = w2 * _removal(d1, d2)
+        if state.swaps:
+            known = References((d1, d2, w, w2, w2 * _removal(d1, d2)), slot, times)
+        else:
+            known = References((d1, w, w2), None, times)
 
         def add(tile: Tile) -> None:
-            run = slice(times * tile.run.start, times * tile.run.stop)
-            where = tile.values, tile.groups, tile.at, np.repeat(tile.columns, times), levels.step
+            where = tile.values, tile.groups, tile.at, levels.step, *known.of(tile)
             if state.swaps:
-                add_swaps(*where, slot[run], d1[run], d2[run], w[run], w2[run], r[run], *self.all())
+                add_swaps(*where, *self.all())
             else:
-                add_additions(*where, d1[run], w[run], w2[run], self.S, self.Q)
+                add_additions(*where, self.S, self.Q)
 
         return add
 

@@ -24,11 +24,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.lanes import LANES, Tile, Work, scan_stored
+from medoids.algorithms.lanes import References, Tile, Work, scan_stored
 from medoids.algorithms.levels import Levels
 from medoids.algorithms.moments import Moments, State
 from medoids.bandit import Paired
 from medoids.distances import Floats
+from medoids.engine import LANES
 from medoids.engine.threads import Threads, spans
 
 __all__ = ["COPIES", "LOYAL", "Found", "PairedArms", "Pivot"]
@@ -387,19 +388,20 @@ class PairedArms:
 
     def _pair_adder(self, l: int, lead: Float64s, V: Float64s, U: Floats) -> Work:
         """Return what adds tiles of a level to V and U."""
-        from medoids.algorithms.kernels import pair_additions, pair_swaps
+        from medoids.algorithms.lane_kernels import pair_additions, pair_swaps
 
         span, step = self._levels[l].span, self._levels.step
         slot, d1, d2, w = self.state.at(np.arange(span.start, span.stop), self._levels)
         other = (lead / step).astype(d1.dtype)
+        swaps = self.state.swaps
+        references = References((d1, d2, w, other), slot) if swaps else References((d1, w, other))
 
         def add(tile: Tile) -> None:
-            run = tile.run
-            where = tile.values, tile.groups, tile.at, tile.columns, step
-            if self.state.swaps:
-                pair_swaps(*where, slot[run], d1[run], d2[run], w[run], other[run], V, U)
+            where = tile.values, tile.groups, tile.at, step, *references.of(tile)
+            if swaps:
+                pair_swaps(*where, V, U)
             else:
-                pair_additions(*where, d1[run], w[run], other[run], V)
+                pair_additions(*where, V)
 
         return add
 
@@ -417,7 +419,7 @@ class PairedArms:
         A change of the leader means another pass over all levels so far, and it reads whole groups of lanes. On MNIST
         three of four lanes were not in question any more.
         """
-        from medoids.algorithms.kernels import copy_lanes
+        from medoids.algorithms.lane_kernels import copy_lanes
 
         count, dtype = len(arms), self._levels[0].values.dtype
         if self._l == 0 or _SPARSE * count > len(self._copied) or count * self.t * dtype.itemsize > COPIES:

@@ -1,5 +1,12 @@
 """Where blocks of work run.
 
-The ground floor, beside ``distances``: a thread pool that maps kernels over chunks, and the one Numba policy.
-Imports nothing from the rest of the package.
+The ground floor, beside ``distances``: a thread pool that maps kernels over chunks, the one Numba policy, and vectors
+for kernels. Imports nothing from the rest of the package.
 """
+
+from __future__ import annotations
+
+__all__ = ["LANES"]
+
+# Numbers that a kernel handles at a time: a cache line of float32.
+LANES = 16

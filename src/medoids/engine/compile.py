@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import njit
-from numba.extending import register_jitable
+from numba.extending import intrinsic, register_jitable
 
-__all__ = ["FAST_SUMS", "inline", "kernel"]
+__all__ = ["FAST_SUMS", "inline", "kernel", "primitive"]
 
 # Sums may be reordered, which is what lets LLVM vectorise them. Infinities stay legal: "no second medoid" is one.
 # Products are not fused into sums: a * c - b * c must be 0 for a = b, so that duplicates are at distance 0.
@@ -33,3 +33,8 @@ def inline(function: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a small function that kernels call; it stays a plain function, so that kernels that use it can be cached."""
     jitable: Callable[..., Any] = register_jitable(fastmath=set(FAST_SUMS), error_model="numpy")(function)
     return jitable
+
+
+def primitive(function: Callable[..., Any]) -> Any:
+    """Mark what gives the types and the code of a new instruction for kernels."""
+    return intrinsic(function)
