@@ -257,23 +257,38 @@ def test_rounds_cover_all_references_once() -> None:
         assert [i for span in spans for i in range(span.start, span.stop)] == list(range(n))
 
 
-def test_moments_are_those_of_all_swaps() -> None:
-    # Against plain sums: the change of the loss, and of its square, for every point and slot.
-    random = np.random.RandomState(0)
-    X, w = random.normal(size=(60, 2)), random.choice([0.5, 1, 2], 60)
-    D, medoids = cdist(X, X), [5, 17, 40]
+def _state(D: np.ndarray, medoids: list[int], w: np.ndarray) -> State:
     near = np.sort(D[medoids], axis=0)
-    state = State(near[0], near[1], D[medoids].argmin(axis=0), w, 3, True)
+    return State(near[0], near[1], D[medoids].argmin(axis=0), w, len(medoids), True)
+
+
+@pytest.mark.parametrize("n", [60, 2600])  # the second is sorted in stretches and asked for in another order
+@pytest.mark.parametrize("changed", [False, True])
+def test_moments_are_those_of_all_swaps(n: int, changed: bool) -> None:
+    # Against plain sums: the change of the loss, of its square and its product with what removal costs.
+    random = np.random.RandomState(0)
+    X, w = random.normal(size=(n, 2)), random.choice([0.5, 1, 2], n)
+    D, medoids, references = cdist(X, X), [5, 17, 40], np.arange(n)
+    state, arms = _state(D, medoids, w), np.arange(0, n, n // 30)
     with Threads(1) as threads:
-        levels = Levels(dissimilarity(X, "l2"), [slice(0, 60)], 10**9, threads, Tally())
-        levels.fill(0, np.arange(60))
-        moments = Moments(60, 3)
-        levels.scan(0, np.arange(60), moments.adder(levels, state, np.arange(60)))
-    for i, j in itertools.product(range(60), range(3)):
+        levels = Levels(dissimilarity(X, "l2"), [slice(0, n)], 10**9, threads, Tally())
+        levels.fill(0, levels.everyone)
+        moments = Moments(len(arms), 3)
+        if changed:
+            old = _state(D, [5, 18, 40], w)
+            levels.scan(0, arms, moments.adder(levels, old, references))
+            differ = (state.d1 != old.d1) | (state.d2 != old.d2) | (state.slot != old.slot)
+            references = np.flatnonzero(differ)
+            levels.scan(0, arms, moments.adder(levels, state, references, old=old), references)
+        else:
+            levels.scan(0, arms, moments.adder(levels, state, references))
+    for (at, i), j in itertools.product(enumerate(arms), range(3)):
         rest = [m for slot, m in enumerate(medoids) if slot != j]
-        change = w * (np.minimum(D[i], D[rest].min(axis=0)) - near[0])
-        assert moments.S[i] + moments.T[i, j] == pytest.approx(change.sum(), abs=1e-9)
-        assert moments.Q[i] + moments.R[i, j] == pytest.approx((change**2).sum(), abs=1e-9)
+        change = w * (np.minimum(D[i], D[rest].min(axis=0)) - state.d1)
+        removal = np.where(state.slot == j, w * (state.d2 - state.d1), 0)
+        assert moments.S[at] + moments.T[at, j] == pytest.approx(change.sum(), abs=1e-8)
+        assert moments.Q[at] + moments.R[at, j] == pytest.approx((change**2).sum(), abs=1e-8)
+        assert moments.P[at, j] == pytest.approx((change * removal).sum(), abs=1e-8)
 
 
 @pytest.mark.parametrize("init", ["build", "random", "k-medoids++", "lab"])

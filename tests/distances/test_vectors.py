@@ -136,6 +136,18 @@ def test_exact_blocks_of_few_and_of_many_rows_agree_with_scipy(metric: str, dtyp
         np.testing.assert_allclose(distance.exact_block(rows, slice(45, 50)), expected, rtol=1e-9, atol=0)
 
 
+@pytest.mark.parametrize("metric", INNER)
+@pytest.mark.parametrize("dtype", [F64, F32])
+@pytest.mark.parametrize("count", [2, 3, 8])
+def test_few_columns_of_long_rows_agree_with_scipy(metric: str, dtype: str, count: int) -> None:
+    X = np.random.RandomState(0).normal(size=(90, 300))
+    some, few = np.arange(5, 85), np.array([70, 2, 3, 1, 88, 0, 41, 6])[:count]
+    found = make(X, metric, dtype, compiled=True).block(some, few)
+    np.testing.assert_allclose(
+        found, by_scipy(X[some], X[few], metric), rtol=2e-5 if dtype == F32 else 1e-12, atol=1e-12
+    )
+
+
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski"])
 def test_one_column(metric: str, compiled: bool) -> None:

@@ -35,6 +35,8 @@ _LARGEST = 1e307
 _STRETCH = 1 << 28
 # Up to so many rows, summing directly is cheaper than preparing all of X in float64 for a matrix product.
 _FEW = 16
+# Up to so many columns, of rows so long, our own products are faster than those of BLAS (2.4 times for two to four).
+_FEW_COLUMNS, _LONG = 8, 256
 
 
 class InnerProduct(Dissimilarity):
@@ -191,8 +193,15 @@ class InnerProduct(Dissimilarity):
         return 2.0 if self.angular else 2 * length if self._metric == "euclidean" else 4 * length * length
 
     def block(self, rows: Index, columns: Index) -> Floats:
-        out = self._work[rows] @ self._work[columns].T
-        return self._finish(out, self._numbers(rows), self._numbers(columns))
+        i, j = self._numbers(rows), self._numbers(columns)
+        if 1 < len(j) <= _FEW_COLUMNS < len(i) and self._compiled and self._X.shape[1] >= _LONG:
+            from medoids.distances.kernels import few_products
+
+            out = np.empty((len(i), len(j)), self.dtype)
+            few_products(self._work, self._work[columns], numbers_of(rows, self.n), out)
+        else:
+            out = self._work[rows] @ self._work[columns].T
+        return self._finish(out, i, j)
 
     def exact_block(self, rows: Index, columns: Index) -> Float64s:
         if self.exact:

@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from medoids.engine import LANES
 from medoids.engine.compile import inline, kernel
+from medoids.engine.vectors import load, spread, total
 
 __all__ = [
     "ELEMENTWISE",
     "block_kernel",
     "callable_kernel",
     "direct_block",
+    "few_products",
     "finish_products",
     "prepare_rows",
     "tile_kernel",
@@ -259,6 +262,35 @@ def prepare_rows(X, rows, centre, shift, scale, out):  # type: ignore[no-untyped
         i = rows[a]
         for f in range(X.shape[1]):
             out[a, f] = (X[i, f] - centre[f] - shift[i]) * scale[i]
+
+
+@kernel()
+def few_products(W, few, many, out):  # type: ignore[no-untyped-def]
+    """Inner products of some rows, four at a time, with many: out[b, a] = <w_many[b], few[a]>.
+
+    BLAS first copies all of the many next to each other, which takes longer than to read them for a few products.
+    """
+    p, zero = W.shape[1], W.dtype.type(0)
+    whole, flat = p // LANES * LANES, W.reshape(-1)
+    rows = np.zeros((len(few) + 3, p), W.dtype)
+    rows[: len(few)] = few
+    other = rows.reshape(-1)
+    for b in range(len(many)):
+        at = many[b] * p
+        for a in range(0, len(few), 4):
+            s0, s1, s2, s3 = spread(zero), spread(zero), spread(zero), spread(zero)
+            for f in range(0, whole, LANES):
+                x = load(flat, at + f, zero)
+                s0 = s0 + x * load(other, a * p + f, zero)
+                s1 = s1 + x * load(other, (a + 1) * p + f, zero)
+                s2 = s2 + x * load(other, (a + 2) * p + f, zero)
+                s3 = s3 + x * load(other, (a + 3) * p + f, zero)
+            sums = total(s0), total(s1), total(s2), total(s3)
+            for e in range(min(4, len(few) - a)):
+                rest = sums[e]
+                for f in range(whole, p):
+                    rest += W[many[b], f] * rows[a + e, f]
+                out[b, a + e] = rest
 
 
 @kernel(fast_sums=True)

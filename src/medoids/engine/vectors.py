@@ -15,12 +15,13 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core.cgutils import get_or_insert_function
 from numba.extending import models, overload, register_model
 
 from medoids.engine import LANES
 from medoids.engine.compile import primitive
 
-__all__ = ["item", "load", "prefetch", "spread", "store"]
+__all__ = ["item", "load", "prefetch", "spread", "store", "total"]
 
 _INT = ir.IntType(32)
 
@@ -97,6 +98,19 @@ def store(_, vector, array, offset):  # type: ignore[no-untyped-def]
         return context.get_dummy_value()
 
     return types.void(vector, array, types.intp), generate
+
+
+@primitive
+def total(_, vector):  # type: ignore[no-untyped-def]
+    """Return the sum of all lanes."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        number, kind = context.get_value_type(vector.dtype), context.get_value_type(vector)
+        name = f"llvm.vector.reduce.fadd.v{LANES}f{vector.dtype.bitwidth}"
+        function = get_or_insert_function(builder.module, ir.FunctionType(number, [number, kind]), name)
+        return builder.call(function, [number(0), arguments[0]], fastmath=("reassoc",))
+
+    return vector.dtype(vector), generate
 
 
 @primitive
