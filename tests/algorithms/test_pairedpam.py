@@ -276,12 +276,12 @@ def test_moments_are_those_of_all_swaps(n: int, changed: bool) -> None:
         moments = Moments(len(arms), 3)
         if changed:
             old = _state(D, [5, 18, 40], w)
-            levels.scan(0, arms, moments.adder(levels, old, references))
+            levels.scan(0, arms, moments.adder(levels, old, 0))
             differ = (state.d1 != old.d1) | (state.d2 != old.d2) | (state.slot != old.slot)
             references = np.flatnonzero(differ)
-            levels.scan(0, arms, moments.adder(levels, state, references, old=old), references)
+            levels.scan(0, arms, moments.changer(levels, state, old, references), references)
         else:
-            levels.scan(0, arms, moments.adder(levels, state, references))
+            levels.scan(0, arms, moments.adder(levels, state, 0))
     for (at, i), j in itertools.product(enumerate(arms), range(3)):
         rest = [m for slot, m in enumerate(medoids) if slot != j]
         change = w * (np.minimum(D[i], D[rest].min(axis=0)) - state.d1)

@@ -27,6 +27,7 @@ from medoids.engine.threads import Threads, spans
 __all__ = ["CarriedSums"]
 
 Float64s = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
 # Arms of a tile: the sums of a tile stay in cache while the references stream by.
 _TILE = 2048
 # Entries of the matrix that one chunk reads; small enough for Ctrl-C.
@@ -69,65 +70,85 @@ class CarriedSums:
             old = visit[:0]
         else:
             visit = old = np.flatnonzero(changed & (assignment.weights > 0))
-        slot = np.concatenate([assignment.nearest[visit], self._nearest[old]])
-        # By slot, so that runs of one slot are summed together; in BUILD any order will do.
-        order = np.argsort(slot, kind="stable")
-        references = np.concatenate([visit, old])[order]
         kind = np.float64 if self._matrix.exact else np.float32
-        d1 = np.concatenate([assignment.d1[visit], self._d1[old]])[order].astype(kind)
-        w = np.concatenate([assignment.weights[visit], -assignment.weights[old]])[order].astype(kind)
+        d1, before, w = (x.astype(kind) for x in (assignment.d1[visit], self._d1[old], assignment.weights[visit]))
         if swaps:
-            d2 = np.concatenate([assignment.d2[visit], self._d2[old]])[order].astype(kind)
-            self._add(references, w, d1, d2, slot[order])
+            slot = np.concatenate([assignment.nearest[visit], self._nearest[old]])
+            d2 = np.concatenate([assignment.d2[visit], self._d2[old]]).astype(kind)
+            # By slot, so that runs of one slot are summed together.
+            order = np.argsort(slot, kind="stable")
+            d1, w = np.concatenate([d1, before]), np.concatenate([w, -1 * w[: len(old)]])
+            self._add_both(np.concatenate([visit, old])[order], d1[order], d2[order], slot[order], w[order])
         else:
-            self._add(references, w, d1, None, None)
+            self._add_base(visit, d1, None if fresh else before, w)
         self._empty = False
         self._d1, self._d2 = assignment.d1.copy(), assignment.d2.copy()
         self._nearest = assignment.nearest.copy()
         return len(visit)
 
-    def _add(
-        self,
-        references: npt.NDArray[np.intp],
-        w: Floats,
-        d1: Floats,
-        d2: Floats | None,
-        slot: npt.NDArray[np.intp] | None,
-    ) -> None:
-        R, S, T, n = self._R, self._S, self._T, len(self._R)
+    def _add_base(self, references: Rows, d1: Floats, before: Floats | None, w: Floats) -> None:
+        """Add references to S, or change them from what they were before."""
+        R, S, n = self._R, self._S, len(self._R)
         if n <= SMALL:
-            for span in spans(len(references), max(1, (1 << 20) // n)):
+            for span in self._lots(references):
+                rows = R[references[span]]
+                kept = np.minimum(rows, d1[span, None])
+                S += w[span] @ (kept if before is None else kept - np.minimum(rows, before[span, None]))
+            return
+        from medoids.algorithms.kernels import add_base, change_base
+
+        def work(arms: slice, span: slice) -> None:
+            if before is None:
+                add_base(R, references[span], d1[span], w[span], arms.start, arms.stop, S)
+            else:
+                change_base(R, references[span], before[span], d1[span], w[span], arms.start, arms.stop, S)
+
+        self._in_tiles(len(references), work)
+
+    def _add_both(self, references: Rows, d1: Floats, d2: Floats, slot: Rows, w: Floats) -> None:
+        """Add references, sorted by slot, to S and T."""
+        R, S, T, n = self._R, self._S, self._T, len(self._R)
+        assert T is not None
+        if n <= SMALL:
+            for span in self._lots(references):
                 rows = R[references[span]]
                 kept = np.minimum(rows, d1[span, None])
                 S += w[span] @ kept
-                if d2 is not None and slot is not None and T is not None:
-                    own = np.zeros((self._k, len(rows)))
-                    own[slot[span], np.arange(len(rows))] = w[span]
-                    T += own @ (np.minimum(rows, d2[span, None]) - kept)
+                own = np.zeros((self._k, len(rows)))
+                own[slot[span], np.arange(len(rows))] = w[span]
+                T += own @ (np.minimum(rows, d2[span, None]) - kept)
             return
-        from medoids.algorithms.kernels import add_base, add_both
+        from medoids.algorithms.kernels import add_both
 
-        def work(arms: slice) -> None:
-            # In lots, so that one call stays short; each arm sees the references in the same order in any case.
-            for span in spans(len(references), _CHUNK // _TILE):
-                part = references[span], d1[span]
-                if d2 is not None and slot is not None:
-                    add_both(R, *part, d2[span], slot[span], w[span], arms.start, arms.stop, S, T)
-                else:
-                    add_base(R, *part, w[span], arms.start, arms.stop, S)
+        def work(arms: slice, span: slice) -> None:
+            add_both(R, references[span], d1[span], d2[span], slot[span], w[span], arms.start, arms.stop, S, T)
 
-        self._threads.map(work, spans(n, _TILE))
+        self._in_tiles(len(references), work)
+
+    def _lots(self, references: Rows) -> list[slice]:
+        return spans(len(references), max(1, (1 << 20) // len(self._R)))
+
+    def _in_tiles(self, references: int, work: Callable[[slice, slice], None]) -> None:
+        """Call ``work`` with tiles of arms in threads, for all references.
+
+        In lots, so that one call stays short; each arm sees the references in the same order in any case.
+        """
+
+        def tile(arms: slice) -> None:
+            for span in spans(references, _CHUNK // _TILE):
+                work(arms, span)
+
+        self._threads.map(tile, spans(len(self._R), _TILE))
 
     def best_addition(self, assignment: Assignment) -> tuple[int, int]:
         """Return the row whose addition gives the lowest loss, and how many rows had to be compared exactly."""
-        losses = np.where(self._allowed, self._S, np.inf)
-        losses[assignment.medoids] = np.inf
 
         def exact(i: int) -> Float64s:
             row = self._matrix.row(i, assignment.d1)
             return np.array([np.minimum(row, assignment.d1) @ assignment.weights])
 
-        _, i, _, compared = self._decide(losses[None], exact, np.inf)
+        best = self._only_candidates(self._S.copy(), assignment)
+        _, i, _, compared = self._decide(best, lambda i: self._S[i : i + 1], exact, np.inf)
         return i, compared
 
     def best_swap(self, assignment: Assignment) -> tuple[int, int, int] | None:
@@ -137,35 +158,61 @@ class CarriedSums:
         def exact(i: int) -> Float64s:
             return assignment.swap_losses(self._matrix.row(i, assignment.d2))
 
-        slot, i, loss, compared = self._decide(self._swap_losses(assignment), exact, limit)
+        def losses(i: int) -> Float64s:
+            assert self._T is not None
+            column: Float64s = self._S[i] + self._T[:, i]
+            column[assignment.fixed] = np.inf
+            return column
+
+        best = self._only_candidates(self._lowest_faces(assignment), assignment)
+        slot, i, loss, compared = self._decide(best, losses, exact, limit)
         return (slot, i, compared) if loss < limit else None
 
     def best_per_slot(self, assignment: Assignment, *, but: int) -> list[tuple[int, int]]:
         """Return for each slot but one the (slot, row) of its best swap by these sums, the most promising first."""
-        losses = self._swap_losses(assignment)
+        assert self._T is not None
+        losses: Float64s = self._only_candidates(self._S + self._T, assignment)
+        losses[assignment.fixed] = np.inf
         rows = losses.argmin(axis=1)
         best = losses[np.arange(self._k), rows]
         order = [j for j in np.argsort(best, kind="stable").tolist() if j != but and best[j] < assignment.loss]
         return [(j, int(rows[j])) for j in order]
 
-    def _swap_losses(self, assignment: Assignment) -> Float64s:
-        assert self._T is not None
-        losses: Float64s = self._S + self._T
-        losses[:, ~self._allowed] = np.inf
-        losses[:, assignment.medoids] = np.inf
-        losses[assignment.fixed] = np.inf
+    def _lowest_faces(self, assignment: Assignment) -> Float64s:
+        """Return the lowest loss that each row makes in the place of some medoid."""
+        S, T = self._S, self._T
+        assert T is not None
+        slots = np.setdiff1d(np.arange(self._k), assignment.fixed)
+        if len(S) <= SMALL:
+            lowest_T: Float64s = T[slots].min(axis=0, initial=np.inf)
+            return S + lowest_T
+        from medoids.algorithms.kernels import lowest_sums
+
+        best = np.full(len(S), np.inf)
+        self._threads.map(lambda arms: lowest_sums(S, T, slots, arms.start, arms.stop, best), spans(len(S), _TILE))
+        return best
+
+    def _only_candidates(self, losses: Float64s, assignment: Assignment) -> Float64s:
+        """Make the losses of rows that cannot become medoids infinite."""
+        losses[..., ~self._allowed] = np.inf
+        losses[..., assignment.medoids] = np.inf
         return losses
 
-    def _decide(self, losses: Float64s, exact: Callable[[int], Float64s], limit: float) -> tuple[int, int, float, int]:
-        """Pick the lowest of (slots, n) losses; where they are estimates, compare those near the lowest exactly."""
-        if self._matrix.exact:
-            slot, i = lowest(losses)
-            return slot, i, float(losses[slot, i]), 1
-        best = losses.min(axis=0)
+    def _decide(
+        self, best: Float64s, losses: Callable[[int], Float64s], exact: Callable[[int], Float64s], limit: float
+    ) -> tuple[int, int, float, int]:
+        """Pick the row with the lowest loss, and its slot; where losses are estimates, compare those near it exactly.
+
+        ``best`` is the lowest loss of each row, ``losses`` gives those of all slots.
+        """
         lead = min(float(best.min()), limit)
-        finalists = np.flatnonzero(best <= lead + self._matrix.margin * abs(lead))
+        margin = TOLERANCE if self._matrix.exact else self._matrix.margin
+        finalists = np.flatnonzero(best <= lead + margin * abs(lead))
         if len(finalists) == 0:
             return 0, 0, np.inf, 0
+        if self._matrix.exact:
+            finalists = finalists[:1]  # they tie
+            exact = losses
         judged = np.array([exact(i) for i in finalists.tolist()]).T
         slot, place = lowest(judged)
         return slot, int(finalists[place]), float(judged[slot, place]), len(finalists)

@@ -17,9 +17,11 @@ __all__ = [
     "RUN",
     "add_base",
     "add_both",
+    "change_base",
     "changes_of",
     "judge_faces",
     "lowest_face",
+    "lowest_sums",
     "meet_faces",
     "surest_arms",
 ]
@@ -41,6 +43,31 @@ def add_base(D, references, x1, w, start, stop, S):  # type: ignore[no-untyped-d
                 run[i] += weight * min(zero + row[i], near)
         for i in range(stop - start):
             S[start + i] += run[i]
+
+
+@kernel()
+def change_base(D, references, old, x1, w, start, stop, S):  # type: ignore[no-untyped-def]
+    """As `add_base`, and takes out what the old state brought: one look at a distance for both."""
+    run = np.empty(stop - start, x1.dtype)
+    zero = x1.dtype.type(0)
+    for first in range(0, len(references), RUN):
+        run[:] = zero
+        for e in range(first, min(first + RUN, len(references))):
+            row, before, near, weight = D[references[e], start:stop], old[e], x1[e], w[e]
+            for i in range(stop - start):
+                d = zero + row[i]
+                run[i] += weight * (min(d, near) - min(d, before))
+        for i in range(stop - start):
+            S[start + i] += run[i]
+
+
+@kernel()
+def lowest_sums(S, T, slots, start, stop, best):  # type: ignore[no-untyped-def]
+    """Lowest of S_i + T_ji over some slots j, unless it is lower already."""
+    for j in slots:
+        totals = T[j]
+        for i in range(start, stop):
+            best[i] = min(best[i], S[i] + totals[i])
 
 
 @kernel()

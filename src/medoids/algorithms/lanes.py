@@ -6,7 +6,7 @@ forgotten; the lanes of those that are make room for others without anything bei
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ from medoids.distances import Floats
 from medoids.engine import LANES
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["Level", "References", "Tile", "Work", "scan_stored"]
+__all__ = ["Level", "Order", "References", "Tile", "Work", "scan_stored"]
 
 Rows = npt.NDArray[np.intp]
 # Stored distances of a chunk, at least and at most: some hundredths of a millisecond of work, and some tenths. Each
@@ -58,49 +58,46 @@ class Tile:
 Work = Callable[[Tile], None]
 
 
-class References:
-    """References in the order in which kernels read them, with what is known of each.
+class Order:
+    """In which order kernels read references: see ``lane_kernels.py``.
 
     Parameters
     ----------
-    facts : sequence of ndarray
-        One entry, or ``times``, for each reference asked for.
     slot : ndarray or None
         By which to sort them, so that the sums of a slot stay in registers until it is done; None leaves their order.
     times : int
+        Entries for each reference.
     """
 
-    def __init__(self, facts: Sequence[Floats], slot: Rows | None = None, times: int = 1) -> None:
-        self._facts, self._slot, self._times = np.stack(facts, axis=1), slot, times
-        self._sorted: dict[tuple[int, int], tuple[Rows, Rows, int, tuple[npt.NDArray[Any], ...]]] = {}
+    def __init__(self, slot: Rows | None = None, times: int = 1) -> None:
+        self._slot, self.times = slot, times
+        self._runs: dict[tuple[int, int], tuple[Rows, Rows, int, tuple[Rows, ...]]] = {}
 
-    def of(self, tile: Tile) -> tuple[Any, ...]:
-        """Return what kernels take of the references of a tile, from ``columns`` on."""
-        key = tile.run.start, tile.run.stop
-        if key not in self._sorted:
-            self._sorted[key] = self._sort(slice(self._times * tile.run.start, self._times * tile.run.stop))
-        order, early, ahead, rest = self._sorted[key]
-        return tile.columns[order], tile.columns[early], ahead, *rest
+    def of(self, run: slice) -> tuple[Rows, Rows, int, tuple[Rows, ...]]:
+        """Return the entries of a run of references in order; which to ask for early, of how many groups ahead; slots.
 
-    def _sort(self, run: slice) -> tuple[Rows, Rows, int, tuple[npt.NDArray[Any], ...]]:
-        facts = self._facts[run]
-        natural = np.arange(len(facts))
+        Of the slots, where they start and which they are.
+        """
+        key = run.start, run.stop
+        if key not in self._runs:
+            self._runs[key] = self._sort(slice(self.times * run.start, self.times * run.stop))
+        return self._runs[key]
+
+    def _sort(self, run: slice) -> tuple[Rows, Rows, int, tuple[Rows, ...]]:
+        natural = np.arange(run.stop - run.start)
         if self._slot is None:
-            early, ahead = self._early(natural, natural)
-            return natural // self._times, early // self._times, ahead, (facts,)
+            return natural, *self._early(natural, natural), ()
         slot, stretch = self._slot[run], natural // _STRETCH
         slots = int(slot.max(initial=0)) + 1
         key = stretch * slots + slot
         # Two bytes, where they are enough, are sorted in a tenth of the time.
-        order = np.argsort(key.astype(np.uint16) if key[-1] + slots < 1 << 16 else key, kind="stable")
+        order = np.argsort(key.astype(np.uint16) if (stretch[-1] + 1) * slots <= 1 << 16 else key, kind="stable")
         starts = np.flatnonzero(np.diff(key[order], prepend=-1))
-        early, ahead = self._early(order, natural)
-        rest = np.append(starts, len(order)), slot[order[starts]], facts[order]
-        return order // self._times, early // self._times, ahead, rest
+        return order, *self._early(order, natural), (np.append(starts, len(order)), slot[order[starts]])
 
     @staticmethod
     def _early(order: Rows, natural: Rows) -> tuple[Rows, int]:
-        """Return what to ask for before it is read, and of which group: see ``lane_kernels.py``.
+        """Return what to ask for before it is read, and of which group.
 
         That is the group after the next, from front to back, or where a group is more than a cache holds the next
         references of the same one.
@@ -108,6 +105,29 @@ class References:
         if len(order) <= _WIDE:
             return natural, 2
         return np.concatenate([order[_SOON:], order[:_SOON]]), 0
+
+
+class References:
+    """References in order, with what is known of each.
+
+    Parameters
+    ----------
+    order : Order
+    facts : ndarray
+        Each has one entry, or several if the order says so, for each reference.
+    """
+
+    def __init__(self, order: Order, *facts: Floats) -> None:
+        self._order, self._facts = order, np.stack(facts, axis=1)
+        self._runs: dict[tuple[int, int], Floats] = {}
+
+    def of(self, tile: Tile) -> tuple[Any, ...]:
+        """Return what kernels take of the references of a tile, from ``columns`` on."""
+        order, early, ahead, slots = self._order.of(tile.run)
+        times, key = self._order.times, (tile.run.start, tile.run.stop)
+        if key not in self._runs:
+            self._runs[key] = self._facts[times * tile.run.start + order]
+        return tile.columns[order // times], tile.columns[early // times], ahead, *slots, self._runs[key]
 
 
 @dataclass

@@ -53,8 +53,10 @@ class LevelZero:
             if state.swaps:
                 moments.T[:, list(state.fixed)] = np.inf  # a face that loses to any other
             changed = numbers
-        if len(changed):
-            add = moments.adder(self._levels, state, changed, old=None if stale else old)
+        if stale or old is None:
+            self._levels.scan(0, self._levels.everyone, moments.adder(self._levels, state, 0))
+        elif len(changed):
+            add = moments.changer(self._levels, state, old, changed)
             self._levels.scan(0, self._levels.everyone, add, changed)
         if carries:
             self._moments, self._seen = moments, state.first(span.stop)

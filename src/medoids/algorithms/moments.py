@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.lanes import References, Tile, Work
+from medoids.algorithms.lanes import Order, References, Tile, Work
 from medoids.algorithms.levels import Levels
 from medoids.assignment import Assignment
 from medoids.distances import Floats
@@ -49,6 +50,7 @@ class State:
     swaps: bool
     fixed: Sequence[int] = ()  # slots that no swap takes
     removal: Float64s = field(default_factory=lambda: np.zeros(0))  # means over all references of r, of each slot's
+    _levels: dict[tuple[int, int, float], tuple[Order, Floats, Floats, Floats]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, assignment: Assignment, order: Rows, *, swaps: bool) -> State:
@@ -75,7 +77,7 @@ class State:
     def first(self, count: int) -> State:
         """Return a copy of the state of the first references alone."""
         d1, d2, w = self.d1[:count].copy(), self.d2[:count].copy(), self.w[:count].copy()
-        return replace(self, d1=d1, d2=d2, slot=self.slot[:count].copy(), w=w)
+        return replace(self, d1=d1, d2=d2, slot=self.slot[:count].copy(), w=w, _levels={})
 
     def at(self, references: Rows, levels: Levels) -> tuple[Rows, Floats, Floats, Floats]:
         """Return slot, d1, d2 and w of some references, in the precision and the unit of stored distances."""
@@ -86,14 +88,24 @@ class State:
         w = self.w[references].astype(levels.kind)
         return self.slot[references], d1.astype(levels.kind), d2.astype(levels.kind), w
 
+    def of_level(self, l: int, levels: Levels) -> tuple[Order, Floats, Floats, Floats]:
+        """Return d1, d2 and w of the references of a level as `at` does, and in which order kernels read them."""
+        span = levels[l].span
+        key = span.start, span.stop, levels.step
+        if key not in self._levels:
+            slot, d1, d2, w = self.at(np.arange(span.start, span.stop), levels)
+            self._levels[key] = Order(slot if self.swaps else None), d1, d2, w
+        return self._levels[key]
+
     def own_change(self) -> Float64s:
         """Return what each point's own loss does if it becomes a medoid, whose distance to itself is 0."""
         if not np.isfinite(self.d1[0]):
             return np.zeros(len(self.d1))
         return self.w * self.d1
 
+    @cached_property
     def scale(self) -> float:
-        """Return the mean loss, of which rounding errors are a share; 0 without a medoid."""
+        """The mean loss, of which rounding errors are a share; 0 without a medoid."""
         return float(np.abs(self.w @ self.d1)) / len(self.w) if np.isfinite(self.d1[0]) else 0.0
 
     def typical(self) -> float:
@@ -173,24 +185,28 @@ class Moments:
         threads.map(work, reversed(SUMS))  # the large ones first
         return part
 
-    def adder(self, levels: Levels, state: State, references: Rows, *, old: State | None = None) -> Work:
-        """Return what adds tiles of these references, by their numbers, and takes out their old state."""
+    def adder(self, levels: Levels, state: State, l: int) -> Work:
+        """Return what adds tiles of a level."""
+        order, d1, d2, w = state.of_level(l, levels)
+        return self._adder(levels, state.swaps, order, d1, d2, w, w**2)
+
+    def changer(self, levels: Levels, state: State, old: State, references: Rows) -> Work:
+        """Return what adds tiles of some references, by their numbers, and takes out their old state."""
+        slot, d1, d2, w = (
+            _interleave(x, y) for x, y in zip(old.at(references, levels), state.at(references, levels), strict=True)
+        )
+        sign = np.tile(np.array([-1, 1], dtype=w.dtype), len(references))
+        order = Order(slot if state.swaps else None, 2)
+        return self._adder(levels, state.swaps, order, d1, d2, sign * w, sign * w**2)
+
+    def _adder(self, levels: Levels, swaps: bool, order: Order, d1: Floats, d2: Floats, w: Floats, w2: Floats) -> Work:
         from medoids.algorithms.lane_kernels import add_additions, add_swaps
 
-        slot, d1, d2, w = state.at(references, levels)
-        w2, times = w**2, 1
-        if old is not None:
-            before = old.at(references, levels)
-            w2, times = _interleave(-w2, w2), 2
-            slot, d1, d2, w = (_interleave(x, y) for x, y in zip((*before[:3], -w), (slot, d1, d2, w), strict=True))
-        if state.swaps:
-            known = References((d1, d2, w, w2, w2 * _removal(d1, d2)), slot, times)
-        else:
-            known = References((d1, w, w2), None, times)
+        known = References(order, d1, d2, w, w2, w2 * _removal(d1, d2)) if swaps else References(order, d1, w, w2)
 
         def add(tile: Tile) -> None:
             where = tile.values, tile.groups, tile.at, levels.step, *known.of(tile)
-            if state.swaps:
+            if swaps:
                 add_swaps(*where, *self.all())
             else:
                 add_additions(*where, self.S, self.Q)

@@ -156,7 +156,7 @@ class PairedArms:
         at = int(np.argmin(found.best))
         lead = float(found.best[at])
         # Rounding must not decide: what it cannot tell apart, copies of a row above all, is left to exact judgement.
-        self._slack = self._noise * max(self.state.scale(), abs(lead))
+        self._slack = self._noise * max(self.state.scale, abs(lead))
         if self.state.swaps and lead >= 0:
             self._restrict(self._staying(found))
             return
@@ -257,7 +257,7 @@ class PairedArms:
             surest_arms(m.all(), self.t, known, width, floor, allowed, *to)
 
         self._threads.map(work, range(len(chunks)))
-        slack = self._noise * self.state.scale()
+        slack = self._noise * self.state.scale
         found: dict[int, None] = {}  # an arm may be the surest of several slots
         for slot in np.argsort(most.min(axis=0), kind="stable").tolist():
             chunk = int(np.argmin(most[:, slot]))
@@ -390,11 +390,10 @@ class PairedArms:
         """Return what adds tiles of a level to V and U."""
         from medoids.algorithms.lane_kernels import pair_additions, pair_swaps
 
-        span, step = self._levels[l].span, self._levels.step
-        slot, d1, d2, w = self.state.at(np.arange(span.start, span.stop), self._levels)
+        step, swaps = self._levels.step, self.state.swaps
+        order, d1, d2, w = self.state.of_level(l, self._levels)
         other = (lead / step).astype(d1.dtype)
-        swaps = self.state.swaps
-        references = References((d1, d2, w, other), slot) if swaps else References((d1, w, other))
+        references = References(order, d1, d2, w, other) if swaps else References(order, d1, w, other)
 
         def add(tile: Tile) -> None:
             where = tile.values, tile.groups, tile.at, step, *references.of(tile)
@@ -459,7 +458,7 @@ class PairedArms:
         self._l += 1
         self._levels.fill(self._l, self.left, only=True)
         span = self._levels[self._l].span
-        add = self.moments.adder(self._levels, self.state, np.arange(span.start, span.stop))
+        add = self.moments.adder(self._levels, self.state, self._l)
         work = add
         self._removals = self._removals + self.state.removal_sums(span)
         if self._pivot is not None and self._meets_along():

@@ -253,7 +253,7 @@ class ShardedArms:
             return
         width = bounds.width(self.t)
         best = min(self._leads, key=lambda lead: (lead.mean, lead.position))
-        self._slack = self._noise * max(self.state.scale(), abs(best.mean))
+        self._slack = self._noise * max(self.state.scale, abs(best.mean))
         if self.state.swaps and best.mean >= 0:
             self._order(width)
             return

@@ -368,8 +368,7 @@ class Shard:
         moments = Moments(len(guests), state.k if swaps else 0, self._guest_levels.kind)
         if run.stop > run.start:
             self._guest_levels.fill(l, guests)
-            add = moments.adder(self._guest_levels, state, np.arange(run.start, run.stop))
-            self._guest_levels.scan(l, guests, add)
+            self._guest_levels.scan(l, guests, moments.adder(self._guest_levels, state, l))
         sums = partial_of(moments, slice(None))
         sums.removals = state.removal_sums(run)
         changes = None
