@@ -8,9 +8,12 @@ import platform
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from statistics import median
 from time import perf_counter
 from typing import Any
+
+import numpy as np
 
 __all__ = ["fresh", "in_turns", "machine", "peak_memory", "seconds_of"]
 
@@ -21,15 +24,31 @@ def seconds_of(work: Callable[[], Any]) -> tuple[float, Any]:
     return perf_counter() - began, result
 
 
-def in_turns(works: dict[str, Callable[[], Any]], repetitions: int) -> dict[str, tuple[float, Any]]:
-    """Run each work in turn, in the other direction every second time; median seconds and the last result of each."""
-    times: dict[str, list[float]] = {name: [] for name in works}
-    results: dict[str, Any] = {}
+def in_turns(
+    works: dict[Any, Callable[[], Any]], repetitions: int, memory: int = 1 << 31
+) -> dict[Any, tuple[float, Any]]:
+    """Run each work in turn, in the other direction every second time; median seconds and the last result of each.
+
+    Before each, so many bytes of memory are used and given back.
+    """
+    times: dict[Any, list[float]] = {name: [] for name in works}
+    results: dict[Any, Any] = {}
     for turn in range(repetitions):
         for name in list(works) if turn % 2 == 0 else list(works)[::-1]:
+            _use(memory)
             seconds, results[name] = seconds_of(works[name])
             times[name].append(seconds)
     return {name: (median(times[name]), results[name]) for name in works}
+
+
+def _use(memory: int) -> None:
+    """Write to so much memory.
+
+    A virtual machine gives memory that is free for some seconds back to its host, and to get it anew takes seconds a
+    GiB here: more than most fits, and more or less of it by who ran before.
+    """
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(lambda part: part.fill(0), np.array_split(np.empty(memory, dtype=np.uint8), 16)))
 
 
 _PEAK = """
@@ -62,10 +81,9 @@ def peak_memory(before: str, work: str) -> int:
 
 
 def machine() -> str:
-    import numpy
     import sklearn
 
     return (
-        f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, NumPy {numpy.__version__}, "
+        f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"scikit-learn {sklearn.__version__}"
     )

@@ -59,7 +59,7 @@ def startup() -> str:
         code = f"from sklearn.datasets import load_iris; from {module} import {name}; {name}(3).fit(load_iris().data)"
         return lambda: subprocess.run([sys.executable, "-c", code], check=True)
 
-    timed = in_turns({"ours": run("medoids", "KMedoids"), "KMeans": run("sklearn.cluster", "KMeans")}, 7)
+    timed = in_turns({"ours": run("medoids", "KMedoids"), "KMeans": run("sklearn.cluster", "KMeans")}, 7, memory=0)
     ours, theirs = timed["ours"][0], timed["KMeans"][0]
     return "\n".join(
         [
@@ -160,9 +160,9 @@ def growth() -> str:
     k_medoids(mnist()[:4000], 3, algorithm="pairedpam", random_state=0)  # compile
     k_medoids(mnist()[:4000], 3, algorithm="fastpam1")
     sizes = (5_000, 10_000, 20_000, 40_000, 70_000)
-    in_n = in_turns({n: _fit_mnist(n, 10, "pairedpam") for n in sizes}, 2)
+    in_n = in_turns({n: _fit_mnist(n, 10, "pairedpam") for n in sizes}, 3)
     ks = (5, 10, 20, 50, 100, 200)
-    in_k = in_turns({k: _fit_mnist(20_000, k, "auto") for k in ks[:-1]}, 2)
+    in_k = in_turns({k: _fit_mnist(20_000, k, "auto") for k in ks[:-1]}, 3)
     # The first medoid of the trace is there when the matrix is.
     exact_ = in_turns({k: _fit_mnist(20_000, k, "fastpam1") for k in ks[1:]}, 2)
     after = {k: found.trace[-1].seconds - found.trace[0].seconds for k, (_, found) in exact_.items()}
