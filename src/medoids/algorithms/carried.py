@@ -28,8 +28,8 @@ __all__ = ["CarriedSums"]
 
 Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
-# Arms of a tile: the sums of a tile stay in cache while the references stream by.
-_TILE = 2048
+# Arms of a tile, at least and at most: its sums stay in cache while the references stream by. Each thread gets two.
+_FEWEST, _MOST, _SHARES = 2048, 8192, 2
 # Entries of the matrix that one chunk reads; small enough for Ctrl-C.
 _CHUNK = 1 << 27
 
@@ -135,10 +135,14 @@ class CarriedSums:
         """
 
         def tile(arms: slice) -> None:
-            for span in spans(references, _CHUNK // _TILE):
+            for span in spans(references, _CHUNK // _MOST):
                 work(arms, span)
 
-        self._threads.map(tile, spans(len(self._R), _TILE))
+        self._threads.map(tile, self._tiles())
+
+    def _tiles(self) -> list[slice]:
+        n = len(self._R)
+        return spans(n, min(max(-(-n // (_SHARES * self._threads.n_jobs)), _FEWEST), _MOST))
 
     def best_addition(self, assignment: Assignment) -> tuple[int, int]:
         """Return the row whose addition gives the lowest loss, and how many rows had to be compared exactly."""
@@ -189,7 +193,7 @@ class CarriedSums:
         from medoids.algorithms.kernels import lowest_sums
 
         best = np.full(len(S), np.inf)
-        self._threads.map(lambda arms: lowest_sums(S, T, slots, arms.start, arms.stop, best), spans(len(S), _TILE))
+        self._threads.map(lambda arms: lowest_sums(S, T, slots, arms.start, arms.stop, best), self._tiles())
         return best
 
     def _only_candidates(self, losses: Float64s, assignment: Assignment) -> Float64s:

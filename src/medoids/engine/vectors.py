@@ -16,7 +16,8 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core.cgutils import get_or_insert_function
-from numba.extending import models, overload, register_model
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import lower_builtin, models, register_model
 
 from medoids.engine import LANES
 from medoids.engine.compile import primitive
@@ -130,37 +131,29 @@ def prefetch(_, array, offset):  # type: ignore[no-untyped-def]
     return types.void(array, types.intp), generate
 
 
-def _pairwise(name: str) -> Any:
-    """Return the intrinsic that does something to each two lanes."""
+def _define(function: Any, name: str) -> None:
+    """Let kernels do something to each two lanes. (Not by `overload`, which compiles a function for it: seconds.)"""
 
-    @primitive
-    def operation(_, a, b):  # type: ignore[no-untyped-def]
-        vector = a if isinstance(a, Vector) else b
+    class Pairwise(AbstractTemplate):
+        def generic(self, arguments, _):  # type: ignore[no-untyped-def]
+            vectors = [kind for kind in arguments if isinstance(kind, Vector)]
+            return signature(vectors[0], *arguments) if vectors and len(arguments) == 2 else None
 
-        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            kind = context.get_value_type(vector)
-            x, y = (
-                v if isinstance(of, Vector) else _splat(builder, kind, context.cast(builder, v, of, vector.dtype))
-                for v, of in zip(arguments, signature.args, strict=True)
-            )
-            if name == "min":
-                return builder.select(builder.fcmp_ordered("<", x, y), x, y)
-            return getattr(builder, name)(x, y, flags=("contract",))
+    def generate(context, builder, call, arguments):  # type: ignore[no-untyped-def]
+        vector = call.return_type
+        kind = context.get_value_type(vector)
+        x, y = (
+            v if isinstance(of, Vector) else _splat(builder, kind, context.cast(builder, v, of, vector.dtype))
+            for v, of in zip(arguments, call.args, strict=True)
+        )
+        if name == "min":
+            return builder.select(builder.fcmp_ordered("<", x, y), x, y)
+        return getattr(builder, name)(x, y, flags=("contract",))
 
-        return vector(a, b), generate
-
-    return operation
-
-
-def _defined(function: Any, name: str) -> None:
-    operation = _pairwise(name)
-
-    @overload(function)
-    def choose(a, b):  # type: ignore[no-untyped-def]
-        if isinstance(a, Vector) or isinstance(b, Vector):
-            return lambda a, b: operation(a, b)
-        return None
+    infer_global(function)(Pairwise)
+    for kinds in ((Vector, Vector), (Vector, types.Number), (types.Number, Vector)):
+        lower_builtin(function, *kinds)(generate)
 
 
 for _function, _name in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"), (min, "min")):
-    _defined(_function, _name)
+    _define(_function, _name)
