@@ -127,6 +127,7 @@ def cifar() -> str:
     entries = contestants(["KMeans(n_init=1)"], {"pairedpam (PAM's path)": "algorithm='pairedpam'"})
     table = contest("CIFAR10", 20_000, 10, "manhattan", entries, repetitions=3)
     X = load("CIFAR10", 5_000).astype(float)
+    k_medoids(X[:3200], 3, metric="l1", algorithm="pairedpam", random_state=0)  # compile
     ours, _ = seconds_of(lambda: k_medoids(X, 10, metric="l1", algorithm="pairedpam", random_state=0))
     model = Theirs(n_medoids=10, algorithm="BanditPAM")
     theirs, _ = seconds_of(lambda: model.fit(X, "L1"))

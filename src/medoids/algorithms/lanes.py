@@ -71,40 +71,38 @@ class Order:
 
     def __init__(self, slot: Rows | None = None, times: int = 1) -> None:
         self._slot, self.times = slot, times
-        self._runs: dict[tuple[int, int], tuple[Rows, Rows, int, tuple[Rows, ...]]] = {}
+        self._runs: dict[tuple[int, int], tuple[Rows, Rows, Rows, int, tuple[Rows, ...]]] = {}
 
-    def of(self, run: slice) -> tuple[Rows, Rows, int, tuple[Rows, ...]]:
-        """Return the entries of a run of references in order; which to ask for early, of how many groups ahead; slots.
+    def of(self, run: slice) -> tuple[Rows, Rows, Rows, int, tuple[Rows, ...]]:
+        """Return the entries of a run in order; the references whose they are and which to ask for early; and more.
 
-        Of the slots, where they start and which they are.
+        That is of how many groups ahead to ask for them, and of the slots where they start and which they are.
         """
         key = run.start, run.stop
         if key not in self._runs:
             self._runs[key] = self._sort(slice(self.times * run.start, self.times * run.stop))
         return self._runs[key]
 
-    def _sort(self, run: slice) -> tuple[Rows, Rows, int, tuple[Rows, ...]]:
+    def _sort(self, run: slice) -> tuple[Rows, Rows, Rows, int, tuple[Rows, ...]]:
         natural = np.arange(run.stop - run.start)
         if self._slot is None:
-            return natural, *self._early(natural, natural), ()
+            return natural, *self._places(natural, natural), ()
         slot, stretch = self._slot[run], natural // _STRETCH
         slots = int(slot.max(initial=0)) + 1
         key = stretch * slots + slot
         # Two bytes, where they are enough, are sorted in a tenth of the time.
         order = np.argsort(key.astype(np.uint16) if (stretch[-1] + 1) * slots <= 1 << 16 else key, kind="stable")
         starts = np.flatnonzero(np.diff(key[order], prepend=-1))
-        return order, *self._early(order, natural), (np.append(starts, len(order)), slot[order[starts]])
+        return order, *self._places(order, natural), (np.append(starts, len(order)), slot[order[starts]])
 
-    @staticmethod
-    def _early(order: Rows, natural: Rows) -> tuple[Rows, int]:
-        """Return what to ask for before it is read, and of which group.
+    def _places(self, order: Rows, natural: Rows) -> tuple[Rows, Rows, int]:
+        """Return references to read, what to ask for before it is read, and of which group.
 
         That is the group after the next, from front to back, or where a group is more than a cache holds the next
         references of the same one.
         """
-        if len(order) <= _WIDE:
-            return natural, 2
-        return np.concatenate([order[_SOON:], order[:_SOON]]), 0
+        early, ahead = (natural, 2) if len(order) <= _WIDE else (np.concatenate([order[_SOON:], order[:_SOON]]), 0)
+        return order // self.times, early // self.times, ahead
 
 
 class References:
@@ -123,11 +121,11 @@ class References:
 
     def of(self, tile: Tile) -> tuple[Any, ...]:
         """Return what kernels take of the references of a tile, from ``columns`` on."""
-        order, early, ahead, slots = self._order.of(tile.run)
-        times, key = self._order.times, (tile.run.start, tile.run.stop)
+        order, read, early, ahead, slots = self._order.of(tile.run)
+        key = tile.run.start, tile.run.stop
         if key not in self._runs:
-            self._runs[key] = self._facts[times * tile.run.start + order]
-        return tile.columns[order // times], tile.columns[early // times], ahead, *slots, self._runs[key]
+            self._runs[key] = self._facts[self._order.times * tile.run.start + order]
+        return tile.columns[read], tile.columns[early], ahead, *slots, self._runs[key]
 
 
 @dataclass

@@ -40,6 +40,8 @@ FEW = 2
 # References of level 0: for distances that cost less than a microsecond, and for others.
 _FIRST_CHEAP, _FIRST_DEAR = 512, 128
 DEAR = 1_000.0
+# Nanoseconds from which on a distance costs more than the passes over what is stored that slow growth adds.
+_SLOW = 100.0
 # Bytes beside the stored distances that nobody minds, and of each point (with what the allocator wastes).
 _LITTLE, _NUMBERS = 64 << 20, 700
 # Memory is scarce if it does not hold so many times the first level, and one more for so many medoids, whose near-ties
@@ -54,7 +56,7 @@ def first_references(cost: float) -> int:
 
 def levels_of(n: int, first: int, cost: float, *, scarce: bool) -> list[slice]:
     """Cut references into levels, for a distance of that cost and for memory that is scarce or not."""
-    return rounds(n, first, SLOW if cost >= DEAR else EVEN if scarce else FAST)
+    return rounds(n, first, SLOW if cost >= _SLOW else EVEN if scarce else FAST)
 
 
 def share_memory(n: int, k: int, first: int, size: int, memory_limit: int, copy: int = 0) -> tuple[int, bool]:

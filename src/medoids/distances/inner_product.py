@@ -47,8 +47,8 @@ class InnerProduct(Dissimilarity):
     X : array of shape (n, p)
         Kept as it is, for exact distances.
     metric : {"euclidean", "sqeuclidean", "cosine", "correlation"}
-    dtype : float32 or float64
-        Of the working copy and of `block`.
+    dtype : float32 or float64, optional
+        Of the working copy and of `block`; float32, if squares fit, where it is not given.
     compiled : bool
         Whether the passes over a block are compiled; small problems do without Numba's import.
     centre : ndarray of shape (p,), optional
@@ -59,17 +59,26 @@ class InnerProduct(Dissimilarity):
     threaded = True
 
     def __init__(
-        self, X: Floats, metric: str, *, dtype: npt.DTypeLike, compiled: bool, centre: Float64s | None = None
+        self,
+        X: Floats,
+        metric: str,
+        *,
+        compiled: bool,
+        dtype: npt.DTypeLike | None = None,
+        centre: Float64s | None = None,
     ) -> None:
         self.n = X.shape[0]
-        self.dtype = np.dtype(dtype)
-        self.exact = self.dtype == np.float64
         self.cost = 1.0 + X.shape[1] / 50
         self._X, self._metric, self._compiled = X, metric, compiled
         self.angular = metric in ("cosine", "correlation")
-        self._fit(centre)
+        top = self._fit(centre)
+        if dtype is None:
+            dtype = np.float32 if self.angular or fits_float32(top, X.shape[1]) else np.float64
+        self.dtype = np.dtype(dtype)
+        self.exact = self.dtype == np.float64
 
-    def _fit(self, centre: Float64s | None) -> None:
+    def _fit(self, centre: Float64s | None) -> float:
+        """Find out the centre and the lengths of rows; return the largest value after centring, if that is done."""
         X, n = self._X, self.n
         self._shift, self._scale = np.zeros(n), np.ones(n) if self.angular else np.broadcast_to(1.0, n)
         self._centre = np.zeros(X.shape[1])
@@ -77,8 +86,7 @@ class InnerProduct(Dissimilarity):
         if not self.angular:
             # Centring loses nothing of a distance and much of the cancellation: 1e9 + N(0, 1) becomes N(0, 1).
             self._centre = X.mean(axis=0, dtype=np.float64) if centre is None else centre
-        for span in _row_spans(X):
-            self._measure(span)
+        top = max(self._measure(span) for span in _row_spans(X))
         if not self._squares.max() < _LARGEST:
             row = int(np.argmax(self._squares))
             raise ValueError(
@@ -86,15 +94,22 @@ class InnerProduct(Dissimilarity):
             )
         self._order: npt.NDArray[np.intp] | None = None
         self._copy: Floats | None = None
+        return top
 
-    def _measure(self, span: slice) -> None:
+    def _measure(self, span: slice) -> float:
         X = self._X[span]
         if self.angular:
             self._shift[span], self._scale[span] = self._angles(X)
-        else:
-            rows = X - self._centre
-            with np.errstate(over="ignore"):
-                self._squares[span] = np.einsum("ij,ij->i", rows, rows)
+            return 0.0
+        if self._compiled:
+            from medoids.distances.kernels import measure_rows
+
+            top: float = measure_rows(X, self._centre, self._squares[span])
+            return top
+        rows = X - self._centre
+        with np.errstate(over="ignore"):
+            self._squares[span] = np.einsum("ij,ij->i", rows, rows)
+        return float(np.abs(rows).max(initial=0))
 
     def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> InnerProduct:
         single = not facts.small and (self.angular or fits_float32(facts.top, objects.shape[1]))

@@ -84,8 +84,7 @@ def _fits_float32(X: Floats, p: float = 1.0) -> bool:
 def _inner_product(name: str) -> Callable[[Any, dict[str, Any]], Dissimilarity]:
     def make(X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
         small = len(X) <= SMALL
-        single = not small and (name in ("cosine", "correlation") or _fits_float32(X))
-        return InnerProduct(X, name, dtype=np.float32 if single else np.float64, compiled=not small)
+        return InnerProduct(X, name, dtype=np.float64 if small else None, compiled=not small)
 
     return make
 
