@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import issparse
 
 from medoids.distances.callables import CallableDistance, JittedDistance, is_jitted
@@ -44,6 +45,8 @@ __all__ = [
 SMALL = 3_000
 # Coordinates in n^2 distances from which scipy's loops take longer than importing ours.
 _LONG = 10**9
+# Rows that are looked at together; Ctrl-C comes between.
+_LOT = 4096
 
 
 @dataclass(frozen=True)
@@ -74,10 +77,12 @@ class Metric:
     extra: str = ""
 
 
-def _fits_float32(X: Floats, p: float = 1.0) -> bool:
+def _fits_float32(X: Floats, centre: npt.NDArray[np.float64], p: float = 1.0) -> bool:
     """Whether squares and p-th powers of the centred values neither overflow nor vanish in float32."""
-    centre = X.mean(axis=0, dtype=np.float64)
-    top = max(float(np.abs(X[start : start + 1024] - centre).max()) for start in range(0, len(X), 1024))
+    from medoids.distances.kernels import measure_rows
+
+    lots = range(0, len(X), _LOT)
+    top = max(measure_rows(X[start : start + _LOT], centre, np.empty(min(_LOT, len(X) - start))) for start in lots)
     return fits_float32(top, X.shape[1], p)
 
 
@@ -94,9 +99,11 @@ def _elementwise(name: str) -> Callable[[Any, dict[str, Any]], Dissimilarity]:
         small = len(X) <= SMALL
         p = float(parameters.get("p", 2))
         # The others are ratios or tests of equality, which rounding to float32 would change.
-        single = not small and name in CENTRED and _fits_float32(X, p if name == "minkowski" else 1.0)
+        centre = X.mean(axis=0, dtype=np.float64) if not small and name in CENTRED else None
+        single = centre is not None and _fits_float32(X, centre, p if name == "minkowski" else 1.0)
         compiled = not small or len(X) ** 2 * X.shape[1] > _LONG
-        return Elementwise(X, name, p=p, dtype=np.float32 if single else np.float64, compiled=compiled)
+        dtype = np.float32 if single else np.float64
+        return Elementwise(X, name, p=p, dtype=dtype, compiled=compiled, centre=centre)
 
     return make
 
