@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from medoids.algorithms.levels import Levels
 from medoids.algorithms.moments import Moments, State
@@ -35,29 +36,28 @@ class LevelZero:
         """
         carries = self._levels.keeps_first
         self._levels.fill(0, self._levels.everyone)
-        span = self._levels[0].span
-        numbers = np.arange(span.stop)
-        old = self._seen
-        stale = old is None or old.swaps != state.swaps or not np.isfinite(old.d1[0])
-        changed = numbers
-        if old is not None and not stale:
-            differ = state.d1[span] != old.d1[span]
-            if state.swaps:
-                differ |= (state.d2[span] != old.d2[span]) | (state.slot[span] != old.slot[span])
-            changed = np.flatnonzero(differ)
-            stale = 2 * len(changed) > len(numbers)
-        moments = self._moments
-        if stale or moments is None:
+        span, everyone = self._levels[0].span, self._levels.everyone
+        old, moments = self._seen, self._moments
+        changed = None if old is None else self._changed(old, state)
+        if old is None or moments is None or changed is None:
             self._moments = None  # before there are two
             moments = Moments(self._levels.n, state.k if state.swaps else 0, self._levels.kind, shared=carries)
             if state.swaps:
                 moments.T[:, list(state.fixed)] = np.inf  # a face that loses to any other
-            changed = numbers
-        if stale or old is None:
-            self._levels.scan(0, self._levels.everyone, moments.adder(self._levels, state, 0))
+            self._levels.scan(0, everyone, moments.adder(self._levels, state, 0))
         elif len(changed):
-            add = moments.changer(self._levels, state, old, changed)
-            self._levels.scan(0, self._levels.everyone, add, changed)
+            self._levels.scan(0, everyone, moments.changer(self._levels, state, old, changed), changed)
         if carries:
             self._moments, self._seen = moments, state.first(span.stop)
         return moments
+
+    def _changed(self, old: State, state: State) -> npt.NDArray[np.intp] | None:
+        """Return the references whose state changed; None if these are so many that it is better to start anew."""
+        span = self._levels[0].span
+        if old.swaps != state.swaps or not np.isfinite(old.d1[0]):
+            return None
+        differ = state.d1[span] != old.d1[span]
+        if state.swaps:
+            differ |= (state.d2[span] != old.d2[span]) | (state.slot[span] != old.slot[span])
+        changed = np.flatnonzero(differ)
+        return None if 2 * len(changed) > span.stop else changed
