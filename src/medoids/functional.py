@@ -186,6 +186,7 @@ def fit(
         except KeyboardInterrupt:
             if on_interrupt == "raise" or not problem.medoids:
                 raise
+            problem.threads.interrupts.forget()
             swaps = sum(step.phase == "swap" for step in problem.trace)
             solution = Solution(problem.assign(problem.medoids), swaps, converged=False, trace=problem.trace)
             if problem.best is not None and problem.best.assignment.loss < solution.assignment.loss:

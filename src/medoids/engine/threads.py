@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 import joblib
 from threadpoolctl import ThreadpoolController
 
+from medoids.engine.interrupts import Interrupts
+
 __all__ = ["Threads", "spans"]
 
 Chunk = TypeVar("Chunk")
@@ -36,7 +38,7 @@ def spans(n: int, width: int) -> list[slice]:
 
 
 class Threads:
-    """A pool that lives as long as one fit, during which BLAS is held to one thread.
+    """A pool that lives as long as one fit, during which BLAS is held to one thread and no Ctrl-C is lost.
 
     Parameters
     ----------
@@ -46,14 +48,17 @@ class Threads:
 
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_jobs: int = joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs)
+        self.interrupts = Interrupts()
         self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Threads:
         # For the whole fit: setting and resetting it around each of thousands of calls would cost more than many do.
         self._limit = _blas().limit(limits=1, user_api="blas")
+        self.interrupts.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.interrupts.__exit__()
         self._limit.restore_original_limits()
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
@@ -61,18 +66,19 @@ class Threads:
 
     def map(self, work: Callable[[Chunk], Any], chunks: Iterable[Chunk], *, threaded: bool = True) -> None:
         """Call ``work`` for each chunk; the first error, or Ctrl-C, cancels what has not started and is raised."""
-        chunks = list(chunks)
+        chunks, check = list(chunks), self.interrupts.check
         if not threaded or self.n_jobs == 1 or len(chunks) < 2:
             for chunk in chunks:
+                check()
                 work(chunk)
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.n_jobs - 1, thread_name_prefix="medoids")
         queue = deque(chunks)
         # This thread takes its share, too: a round trip to the pool for every chunk would cost as much as many chunks.
-        others = [self._pool.submit(_work_off, queue, work) for _ in range(min(self.n_jobs, len(queue)) - 1)]
+        others = [self._pool.submit(_work_off, queue, work, check) for _ in range(min(self.n_jobs, len(queue)) - 1)]
         try:
-            _work_off(queue, work)
+            _work_off(queue, work, check)
             for other in others:
                 other.result()
         finally:
@@ -80,13 +86,14 @@ class Threads:
             wait(others)
 
 
-def _work_off(queue: deque[Chunk], work: Callable[[Chunk], Any]) -> None:
+def _work_off(queue: deque[Chunk], work: Callable[[Chunk], Any], check: Callable[[], None]) -> None:
     try:
         while queue:
             try:
                 chunk = queue.popleft()
             except IndexError:  # another thread has just taken the last one
                 return
+            check()
             work(chunk)
     except BaseException:
         queue.clear()

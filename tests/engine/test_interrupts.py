@@ -1,0 +1,95 @@
+"""Ctrl-C ends the work, though the exception was swallowed where it was raised."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from medoids import TraceRecord, k_medoids
+from medoids.engine.threads import Threads
+
+
+def press() -> None:
+    """Ctrl-C, at a place where Python prints the exception and forgets it."""
+
+    class Gone:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    Gone()  # nobody holds it
+
+
+@pytest.fixture(autouse=True)
+def as_python_has_it() -> Any:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_swallowed_interrupt_is_raised_between_chunks(n_jobs: int) -> None:
+    done: list[int] = []
+    pressed = threading.Event()
+
+    def work(chunk: int) -> None:
+        if threading.current_thread() is threading.main_thread() and not pressed.is_set():
+            pressed.set()
+            press()
+        pressed.wait(30)
+        done.append(chunk)
+
+    with Threads(n_jobs) as threads:
+        with pytest.raises(KeyboardInterrupt):
+            threads.map(work, range(100_000))
+        assert 0 < len(done) < 100_000  # the chunk that swallowed it, and not all of the others
+        rest: list[int] = []
+        threads.map(rest.append, range(5))  # once is enough
+        assert sorted(rest) == list(range(5))
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_handler_of_the_callers_is_left_alone() -> None:
+    heard: list[int] = []
+
+    def mine(number: int, frame: FrameType | None) -> None:
+        heard.append(number)
+
+    signal.signal(signal.SIGINT, mine)
+    with Threads(1) as threads:
+        threads.map(lambda _: signal.raise_signal(signal.SIGINT), range(2))
+        assert signal.getsignal(signal.SIGINT) is mine
+    assert heard == [signal.SIGINT] * 2
+
+
+def test_a_metric_that_catches_everything_does_not_stop_ctrl_c() -> None:
+    calls = 0
+
+    def distance(a: Any, b: Any) -> float:
+        nonlocal calls
+        calls += 1
+        if calls == 20_000:
+            with contextlib.suppress(BaseException):
+                signal.raise_signal(signal.SIGINT)
+        return float(abs(a - b).sum())
+
+    rows = np.random.default_rng(0).normal(size=(1000, 2))
+    with pytest.raises(KeyboardInterrupt):
+        k_medoids(rows, 5, metric=distance)
+    assert calls < 1000 * 999 / 2
+
+
+def test_an_interrupt_that_arrived_does_not_come_back() -> None:
+    def stop(record: TraceRecord) -> None:
+        if record.phase == "swap":
+            signal.raise_signal(signal.SIGINT)
+
+    rows = np.random.default_rng(0).normal(size=(300, 2))
+    found = k_medoids(rows, 5, init=[0, 1, 2, 3, 4], callback=stop, on_interrupt="return", n_jobs=1)
+    assert (found.n_swaps, found.converged) == (1, False)
