@@ -210,7 +210,7 @@ class InnerProduct(Dissimilarity):
     def block(self, rows: Index, columns: Index) -> Floats:
         i, j = self._numbers(rows), self._numbers(columns)
         if 1 < len(j) <= _FEW_COLUMNS < len(i) and self._compiled and self._X.shape[1] >= _LONG:
-            from medoids.distances.kernels import few_products
+            from medoids.distances.product_kernels import few_products
 
             out = np.empty((len(i), len(j)), self.dtype)
             few_products(self._work, self._work[columns], numbers_of(rows, self.n), out)
@@ -224,7 +224,7 @@ class InnerProduct(Dissimilarity):
         i, j = self._numbers(rows), self._numbers(columns)
         out = np.empty((len(i), len(j)))
         if self._compiled and len(i) <= _FEW:
-            from medoids.distances.kernels import direct_block
+            from medoids.distances.product_kernels import direct_block
 
             for span in _row_spans(self._X, len(j)):
                 power = _POWER[self._metric]
@@ -247,7 +247,7 @@ class InnerProduct(Dissimilarity):
         near, power = _NEAR[out.dtype], _POWER[self._metric]
         left, right = self._squares[i].astype(out.dtype), self._squares[j].astype(out.dtype)
         if self._compiled:
-            from medoids.distances.kernels import finish_products
+            from medoids.distances.product_kernels import finish_products
 
             finish_products(out, left, right, self._X, i, j, self._shift, self._scale, near, power)
             return out

@@ -1,4 +1,4 @@
-"""Loops over pairs of rows: one factory, and a metric is what it does with one coordinate.
+"""Loops over rows and pairs of rows: one factory for pairs, and a metric is what it does with one coordinate.
 
 A metric folds the coordinates of a pair into two running numbers (``step``) and makes a distance of them (``finish``).
 Most need only the first; the compiler drops what is not used.
@@ -11,17 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from medoids.engine import LANES
 from medoids.engine.compile import inline, kernel
-from medoids.engine.vectors import load, spread, total
 
 __all__ = [
     "ELEMENTWISE",
     "block_kernel",
     "callable_kernel",
-    "direct_block",
-    "few_products",
-    "finish_products",
     "measure_rows",
     "prepare_rows",
     "tile_kernel",
@@ -226,36 +221,6 @@ def callable_kernel(function: Callable[..., Any], parameters: tuple[Any, ...]) -
     return fill
 
 
-# Products that are finished before near ones among them are looked for, and by how much a first look is wider.
-_RUN = 128
-_WIDER = np.float32(1.01)
-
-
-@inline
-def _square(X, i, j, shift, scale):  # type: ignore[no-untyped-def]
-    """|w_i - w_j|^2 with w = (x - shift) * scale, summed directly."""
-    total = 0.0
-    for f in range(X.shape[1]):
-        t = (X[i, f] - shift[i]) * scale[i] - (X[j, f] - shift[j]) * scale[j]
-        total += t * t
-    return total
-
-
-@inline
-def _power(square, power):  # type: ignore[no-untyped-def]
-    if power == 1:
-        return np.sqrt(square)
-    return square / 2 if power == 0 else square
-
-
-@inline
-def _square_of(distance, power):  # type: ignore[no-untyped-def]
-    """Undo `_power`."""
-    if power == 1:
-        return distance * distance
-    return 2 * distance if power == 0 else distance
-
-
 @kernel()
 def prepare_rows(X, rows, centre, shift, scale, out):  # type: ignore[no-untyped-def]
     """Out = (x - centre - shift) * scale, row by row: one pass over X, where NumPy takes four."""
@@ -278,71 +243,3 @@ def measure_rows(X, centre, squares):  # type: ignore[no-untyped-def]
         squares[i] = square
         top = max(top, most)
     return top
-
-
-@kernel()
-def few_products(W, few, many, out):  # type: ignore[no-untyped-def]
-    """Inner products of some rows, four at a time, with many: out[b, a] = <w_many[b], few[a]>.
-
-    BLAS first copies all of the many next to each other, which takes longer than to read them for a few products.
-    """
-    p, zero = W.shape[1], W.dtype.type(0)
-    whole, flat = p // LANES * LANES, W.reshape(-1)
-    rows = np.zeros((len(few) + 3, p), W.dtype)
-    rows[: len(few)] = few
-    other = rows.reshape(-1)
-    for b in range(len(many)):
-        at = many[b] * p
-        for a in range(0, len(few), 4):
-            s0, s1, s2, s3 = spread(zero), spread(zero), spread(zero), spread(zero)
-            for f in range(0, whole, LANES):
-                x = load(flat, at + f, zero)
-                s0 = s0 + x * load(other, a * p + f, zero)
-                s1 = s1 + x * load(other, (a + 1) * p + f, zero)
-                s2 = s2 + x * load(other, (a + 2) * p + f, zero)
-                s3 = s3 + x * load(other, (a + 3) * p + f, zero)
-            sums = total(s0), total(s1), total(s2), total(s3)
-            for e in range(min(4, len(few) - a)):
-                rest = sums[e]
-                for f in range(whole, p):
-                    rest += W[many[b], f] * rows[a + e, f]
-                out[b, a + e] = rest
-
-
-@kernel(fast_sums=True)
-def finish_products(out, square_rows, square_columns, X, rows, columns, shift, scale, near, power):  # type: ignore[no-untyped-def]
-    """Turn inner products into distances in place, as ``inner_product.py`` explains; near pairs are summed directly."""
-    zero, one, two, near = out.dtype.type(0), out.dtype.type(1), out.dtype.type(2), out.dtype.type(near)
-    wider = _WIDER * near
-    for a in range(out.shape[0]):
-        i, left = rows[a], square_rows[a]
-        for first in range(0, out.shape[1], _RUN):
-            row, right = out[a, first : first + _RUN], square_columns[first : first + _RUN]
-            close = zero  # a number as wide as the others: half the time of one that counts
-            for b in range(len(row)):
-                size = left + right[b]
-                d = max(zero, size - two * row[b])
-                close += one if d <= wider * size else zero
-                row[b] = _power(d, power)
-            # Apart, so that the loop above has no branch and is vectorised: four times faster. A row of length 0 has
-            # the angle 1 to itself by the formula.
-            if close > zero or scale[i] == 0:
-                for b in range(len(row)):
-                    j = columns[first + b]
-                    if i == j:
-                        row[b] = 0
-                    elif _square_of(row[b], power) <= near * (left + right[b]):
-                        row[b] = _power(_square(X, i, j, shift, scale), power)
-
-
-@kernel(fast_sums=True)
-def direct_block(X, rows, columns, shift, scale, power, out):  # type: ignore[no-untyped-def]
-    """Fill ``out`` with distances summed directly: for a few rows, cheaper than preparing X for a matrix product."""
-    for b in range(len(columns)):
-        j = columns[b]
-        for a in range(len(rows)):
-            i = rows[a]
-            if power == 0 and i != j and (scale[i] == 0 or scale[j] == 0):
-                out[a, b] = 1.0  # a row of length 0 has no direction: as scikit-learn defines it
-            else:
-                out[a, b] = _power(_square(X, i, j, shift, scale), power)
