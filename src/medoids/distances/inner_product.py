@@ -120,11 +120,13 @@ class InnerProduct(Dissimilarity):
         self._X[rows] = objects
         self._measure(rows)
         self._work[rows] = self._prepare(self._X[rows], self._shift[rows], self._scale[rows])
+        self._lengths[rows] = self._squares[rows]
 
     def prepare(self, threads: Threads | None = None) -> None:
         """Make the working copy: prepared rows in the working precision."""
         if self._copy is not None:
             return
+        self._lengths = self._squares[self._numbers(slice(None))].astype(self.dtype)
         if self.spill:
             self._copy = self._spilled()
             return
@@ -209,14 +211,14 @@ class InnerProduct(Dissimilarity):
 
     def block(self, rows: Index, columns: Index) -> Floats:
         i, j = self._numbers(rows), self._numbers(columns)
-        if 1 < len(j) <= _FEW_COLUMNS < len(i) and self._compiled and self._X.shape[1] >= _LONG:
+        out = np.empty((len(i), len(j)), self.dtype)
+        if self._compiled and self._X.shape[1] >= _LONG and 1 < len(j) <= _FEW_COLUMNS < len(i):
             from medoids.distances.product_kernels import few_products
 
-            out = np.empty((len(i), len(j)), self.dtype)
             few_products(self._work, self._work[columns], numbers_of(rows, self.n), out)
         else:
-            out = self._work[rows] @ self._work[columns].T
-        return self._finish(out, i, j)
+            np.matmul(self._work[rows], self._work[columns].T, out=out)
+        return self._finish(out, self._lengths[rows], self._lengths[columns], i, j)
 
     def exact_block(self, rows: Index, columns: Index) -> Float64s:
         if self.exact:
@@ -234,7 +236,7 @@ class InnerProduct(Dissimilarity):
         for span in _row_spans(self._X, len(j)):
             k = j[span]
             product = W @ self._prepare(self._X[k], self._shift[k], self._scale[k]).T
-            out[:, span] = self._finish(product, i, k)
+            out[:, span] = self._finish(product, self._squares[i], self._squares[k], i, k)
         return out
 
     def _numbers(self, index: Index) -> npt.NDArray[np.intp]:
@@ -243,9 +245,11 @@ class InnerProduct(Dissimilarity):
             return self._order[index]
         return numbers_of(index, self.n)
 
-    def _finish(self, out: Floats, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]) -> Floats:
+    def _finish(
+        self, out: Floats, left: Floats, right: Floats, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]
+    ) -> Floats:
+        """Turn products of rows, with the squares of their lengths and their numbers in X, into distances."""
         near, power = _NEAR[out.dtype], _POWER[self._metric]
-        left, right = self._squares[i].astype(out.dtype), self._squares[j].astype(out.dtype)
         if self._compiled:
             from medoids.distances.product_kernels import finish_products
 
