@@ -14,7 +14,7 @@ import numpy as np
 
 from medoids.engine import LANES
 from medoids.engine.compile import inline, kernel
-from medoids.engine.vectors import item, load, prefetch, spread, store
+from medoids.engine.vectors import below, item, load, prefetch, spread, store
 
 __all__ = [
     "add_additions",
@@ -26,6 +26,7 @@ __all__ = [
     "pair_swaps",
     "store_lanes",
     "store_steps",
+    "within_reach",
 ]
 
 
@@ -263,3 +264,22 @@ def pair_swaps(values, groups, at, step, columns, early, ahead, starts, slots, f
                 V[i] += step * step * base[lane]
                 for run in range(len(slots)):
                     U[i, slots[run]] += step * step * own[run, lane]
+
+
+@kernel()
+def within_reach(table, arms, references, limit, found):  # type: ignore[no-untyped-def]
+    """Find the references that may be nearer than their limit to some arm, by ranges of distances to landmarks.
+
+    Lanes are landmarks here.
+    """
+    flat, zero = table.reshape(-1), table.dtype.type(0)
+    low = high = load(flat, arms[0] * LANES, zero)
+    for i in arms:
+        t = load(flat, i * LANES, zero)
+        low, high = min(low, t), max(high, t)
+    count = 0
+    for e in range(len(references)):
+        t = load(flat, references[e] * LANES, zero)
+        found[count] = e
+        count += not below(spread(limit[e]), max(low - t, t - high))
+    return count

@@ -44,9 +44,10 @@ class LevelZero:
             moments = Moments(self._levels.n, state.k if state.swaps else 0, self._levels.kind, shared=carries)
             if state.swaps:
                 moments.T[:, list(state.fixed)] = np.inf  # a face that loses to any other
-            self._levels.scan(0, everyone, moments.adder(self._levels, state, 0))
+            self._levels.scan(0, everyone, moments.adder(self._levels, state, 0), limit=state.limit(span))
         elif len(changed):
-            self._levels.scan(0, everyone, moments.changer(self._levels, state, old, changed), changed)
+            limit = np.maximum(state.limit(changed), old.limit(changed))
+            self._levels.scan(0, everyone, moments.changer(self._levels, state, old, changed), changed, limit)
         if carries:
             self._moments, self._seen = moments, state.first(span.stop)
         return moments

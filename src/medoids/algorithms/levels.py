@@ -6,7 +6,8 @@ only for those that are still in question there, and these are mostly the same f
 Within ``memory_limit`` nothing is ever computed twice. What does not fit is computed for the moment and forgotten: the
 same numbers at the price of more distances. It comes in tiles that are used while they are in a core's cache, and only
 for the references that are asked for. What is stored of arms that a search does not ask for makes room for those that
-it does.
+it does. And where a distance that is not stored is known to be above all that its reference asks about, it need not be
+computed (``landmarks.py``).
 
 Distances in float32 are stored ``coarse``: in 16 bits, as whole numbers of a step that is 1/65,000 of the largest
 distance there can be. Twice as many fit, half as much is read, and the rounding, of mean 0 and the same for d1 and d2
@@ -18,8 +19,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from medoids.algorithms.landmarks import Landmarks
 from medoids.algorithms.lanes import Level, Tile, Work, scan_stored
 from medoids.distances import Dissimilarity, Floats, Index, Tally
+from medoids.distances.protocol import numbers_of
 from medoids.engine import LANES
 from medoids.engine.threads import Threads, spans
 
@@ -123,6 +126,8 @@ class Levels:
             )
             for span in spans
         ]
+        self._top = np.iinfo(self._dtype).max if self._dtype.kind in "iu" else np.inf
+        self._landmarks: Landmarks | None = None
         self._whole: dict[int, Floats] = {}  # the last one used is the last
         self._spare = [np.empty(0, self._dtype), np.empty(0, self._dtype)]
 
@@ -211,11 +216,10 @@ class Levels:
         """Fill lanes, by their places, with the distances from arms to references."""
         from medoids.algorithms.lane_kernels import store_lanes, store_steps
 
-        block = self._block(arms, references)
         if self.step == 1.0:
-            store_lanes(block, places, values)
-        else:
-            store_steps(block, places, self.step, values)
+            store_lanes(self._block(arms, references), places, values)
+        elif not (self._distance.symmetric and self._distance.steps(references, arms, self.step, places, values)):
+            store_steps(self._block(arms, references), places, self.step, values)
 
     def _reserve(self, level: Level, more: int) -> None:
         """Make room for more arms, as far as memory allows."""
@@ -229,19 +233,36 @@ class Levels:
                 level.resize(want)
                 self._bytes += (want - have) * size
 
-    def scan(self, l: int, arms: Rows, work: Work, references: Rows | None = None) -> None:
+    def scan(
+        self,
+        l: int,
+        arms: Rows,
+        work: Work,
+        references: Rows | None = None,
+        limit: npt.NDArray[np.float64] | None = None,
+    ) -> None:
         """Call ``work`` with the distances of a level for these arms, in tiles; no two threads get the same arm.
 
         Parameters
         ----------
         references : ndarray, optional
             Of the level; all by default.
+        limit : ndarray, optional
+            Of each reference: how long distances are from there on does not matter, and may be anything above.
         """
         for lot in spans(len(arms), _LOT):
-            self._scan_lot(l, arms, lot, work, references)
+            self._scan_lot(l, arms, lot, work, references, limit)
             self._distance.release()
 
-    def _scan_lot(self, l: int, arms: Rows, lot: slice, work: Work, references: Rows | None) -> None:
+    def _scan_lot(
+        self,
+        l: int,
+        arms: Rows,
+        lot: slice,
+        work: Work,
+        references: Rows | None,
+        limit: npt.NDArray[np.float64] | None,
+    ) -> None:
         level = self.levels[l]
         numbers = np.arange(level.span.start, level.span.stop) if references is None else references
         if level.place is None:
@@ -251,29 +272,58 @@ class Levels:
             forgotten = scan_stored(*of, numbers - level.span.start, self._threads, work)
         if len(forgotten):
             index = level.span if references is None else references
-            self._scan_forgotten(arms, forgotten, index, len(numbers), work)
+            self._scan_forgotten(arms, forgotten, index, limit, len(numbers), work)
 
-    def _scan_forgotten(self, arms: Rows, forgotten: Rows, references: Index, width: int, work: Work) -> None:
-        distance, tally = self._distance, self._tally
+    def _scan_forgotten(
+        self,
+        arms: Rows,
+        forgotten: Rows,
+        references: Index,
+        limit: npt.NDArray[np.float64] | None,
+        width: int,
+        work: Work,
+    ) -> None:
         few, tall = self._shape(len(forgotten), width)
         runs = spans(width, tall)
+        marks = self._marks()
+        if marks is not None and limit is not None:
+            forgotten = forgotten[marks.together(arms[forgotten])]
+            if self.step != 1.0:
+                limit = limit + self.step  # what is rounded to whole steps is above it, too
 
         def fill(lot: slice) -> None:
             some = forgotten[lot]
             at = np.full((-(-len(some) // LANES), LANES), -1, dtype=np.intp)
             at.reshape(-1)[: len(some)] = some
-            rows, lanes = _index(arms[some]), np.arange(len(some))
+            rows, lanes, groups = arms[some], np.arange(len(some)), np.arange(len(at))
+            index = _index(rows)
             for run in runs:
-                if isinstance(references, slice):
-                    part: Index = slice(references.start + run.start, references.start + run.stop)
-                else:
-                    part = references[run]
-                values = np.empty((len(at), run.stop - run.start, LANES), dtype=self._dtype)
-                self._store(rows, part, lanes, values)
-                work(Tile(values, np.arange(len(at)), at, np.arange(run.stop - run.start), run))
+                part, columns = _part(references, run), np.arange(run.stop - run.start)
+                count = len(columns)
+                if marks is not None and limit is not None:
+                    near = marks.within(rows, part, limit[run])
+                    count = len(near)
+                    if count < len(columns):
+                        columns[:] = count  # all others share one column
+                        columns[near] = np.arange(count)
+                        part = numbers_of(part, self.n)[near]
+                values = np.empty((len(at), count + 1, LANES), dtype=self._dtype)
+                values[:, count] = self._top
+                if count:
+                    self._store(index, part, lanes, values)
+                    self._tally.add(computed=len(some) * count)
+                work(Tile(values, groups, at, columns, run))
 
-        self._threads.map(fill, spans(len(forgotten), few), threaded=distance.threaded)
-        tally.add(computed=len(forgotten) * width)
+        self._threads.map(fill, spans(len(forgotten), few), threaded=self._distance.threaded)
+
+    def _marks(self) -> Landmarks | None:
+        """Return landmarks, where there can be some."""
+        if not (self._distance.triangle and self._distance.symmetric):
+            return None
+        if self._landmarks is None:
+            self._landmarks = Landmarks(self._distance, self._threads)
+            self._tally.add(computed=self._landmarks.computed)
+        return self._landmarks
 
     def spare(self, size: int) -> Floats:
         """Return a buffer that stays as it is until the next but one is asked for.
@@ -331,6 +381,13 @@ class Levels:
             rows[forgotten] = self._block(arms[forgotten], level.span).T
             self._tally.add(computed=rows[forgotten].size)
         return rows
+
+
+def _part(references: Index, run: slice) -> Index:
+    """Return some of the references."""
+    if isinstance(references, slice):
+        return slice(references.start + run.start, references.start + run.stop)
+    return references[run]
 
 
 def _index(rows: Rows) -> Index:

@@ -97,6 +97,10 @@ class State:
             self._levels[key] = Order(slot if self.swaps else None), d1, d2, w
         return self._levels[key]
 
+    def limit(self, references: Rows | slice) -> Float64s:
+        """Return for some references the distance from which on an arm changes nothing."""
+        return (self.d2 if self.swaps else self.d1)[references]
+
     def own_change(self) -> Float64s:
         """Return what each point's own loss does if it becomes a medoid, whose distance to itself is 0."""
         if not np.isfinite(self.d1[0]):

@@ -410,7 +410,7 @@ class PairedArms:
             place = np.searchsorted(self._copied, arms).astype(np.int32)
             scan_stored(self._copies[l], place, np.arange(len(arms)), 0, columns, self._threads, work)
         else:
-            self._levels.scan(l, arms, work)
+            self._levels.scan(l, arms, work, limit=self.state.limit(self._levels[l].span))
 
     def _copy(self, arms: Rows) -> None:
         """Copy the distances of some arms next to each other, once they are few among their neighbours.
@@ -469,7 +469,7 @@ class PairedArms:
                 add(tile)
                 pair(tile)
 
-        self._levels.scan(self._l, self.left, work)
+        self._levels.scan(self._l, self.left, work, limit=self.state.limit(span))
         self.t = span.stop
 
     def _meets_along(self) -> bool:

@@ -43,7 +43,7 @@ DEAR = 1_000.0
 # Nanoseconds from which on a distance costs more than the passes over what is stored that slow growth adds.
 _SLOW = 100.0
 # Bytes beside the stored distances that nobody minds, and of each point (with what the allocator wastes).
-_LITTLE, _NUMBERS = 64 << 20, 700
+_LITTLE, _NUMBERS = 64 << 20, 780
 # Memory is scarce if it does not hold so many times the first level, and one more for so many medoids, whose near-ties
 # are more arms at later levels: there will be distances to compute again.
 _SCARCE, _MEDOIDS = 2, 10

@@ -71,6 +71,7 @@ class Elementwise(Dissimilarity):
         self.n = X.shape[0]
         self.dtype = np.dtype(dtype)
         self.exact = self.dtype == np.float64
+        self.triangle = metric in ("manhattan", "chebyshev") or (metric == "minkowski" and p >= 1)
         column = 20.0 if metric == "minkowski" else 0.5 if self.exact else 0.065
         self.cost = 2.0 + X.shape[1] * column
         self._X, self._metric, self._p, self._compiled, self._centre = X, metric, p, compiled, centre

@@ -37,6 +37,8 @@ _STRETCH = 1 << 28
 _FEW = 16
 # Up to so many columns, of rows so long, our own products are faster than those of BLAS (2.4 times for two to four).
 _FEW_COLUMNS, _LONG = 8, 256
+# Up to so many coordinates, steps are made in one pass.
+_SHORT = 128
 
 
 class InnerProduct(Dissimilarity):
@@ -71,6 +73,7 @@ class InnerProduct(Dissimilarity):
         self.cost = 1.0 + X.shape[1] / 50
         self._X, self._metric, self._compiled = X, metric, compiled
         self.angular = metric in ("cosine", "correlation")
+        self.triangle = metric == "euclidean"
         top = self._fit(centre)
         if dtype is None:
             dtype = np.float32 if self.angular or fits_float32(top, X.shape[1]) else np.float64
@@ -219,6 +222,16 @@ class InnerProduct(Dissimilarity):
         else:
             np.matmul(self._work[rows], self._work[columns].T, out=out)
         return self._finish(out, self._lengths[rows], self._lengths[columns], i, j)
+
+    def steps(self, rows: Index, columns: Index, step: float, places: npt.NDArray[np.intp], values: Floats) -> bool:
+        if self.exact or self.angular or not self._compiled or self._X.shape[1] > _SHORT:
+            return False
+        from medoids.distances.product_kernels import short_steps
+
+        W, numbers = self._work, (numbers_of(rows, self.n), numbers_of(columns, self.n))
+        lengths = self._lengths[rows], self._lengths[columns]
+        short_steps(W, *numbers, *lengths, _NEAR[self.dtype], _POWER[self._metric], step, places, values)
+        return True
 
     def exact_block(self, rows: Index, columns: Index) -> Float64s:
         if self.exact:

@@ -68,6 +68,8 @@ class Dissimilarity(ABC):
         A rough price of one distance in nanoseconds; sets how much work goes into one interruptible chunk.
     threaded : bool
         Whether `block` may run in several threads at once and gains from it.
+    triangle : bool
+        Whether d(a, c) <= d(a, b) + d(b, c) is known to hold.
     spill : bool
         Whether a working copy of X goes into a temporary file, for an X that is on disk itself.
     """
@@ -78,6 +80,7 @@ class Dissimilarity(ABC):
     symmetric: bool
     cost: float
     threaded: bool
+    triangle: bool = False
     spill: bool = False
 
     @abstractmethod
@@ -90,6 +93,13 @@ class Dissimilarity(ABC):
     def most(self) -> float:
         """Return a bound on all distances; infinite where none is known."""
         return np.inf
+
+    def steps(self, rows: Index, columns: Index, step: float, places: npt.NDArray[np.intp], values: Floats) -> bool:
+        """Fill lanes, by their places, with distances in whole numbers of a step; False if `block` is as fast.
+
+        ``values[place // LANES, row, place % LANES]`` is d(row, column), for the place of each column.
+        """
+        return False
 
     def exact_block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
         """Return the same distances in float64 from the original data; decisions and losses rest on it."""
@@ -164,6 +174,7 @@ class Reordered(Dissimilarity):
         self._inner, self._order = inner, order
         self.n, self.dtype, self.exact = len(order), inner.dtype, inner.exact
         self.symmetric, self.cost, self.threaded = inner.symmetric, inner.cost, inner.threaded
+        self.triangle = inner.triangle
 
     def prepare(self, threads: Threads | None = None) -> None:
         self._inner.prepare(threads)

@@ -2,8 +2,8 @@
 
 LLVM vectorises a loop over sixteen lanes only if nothing disturbs it, and then keeps every sum in memory, because the
 lanes are an array to it: kernels spent half of their time on loading and storing what they had just computed. Here a
-row of lanes is one value, which LLVM puts into as many registers as the machine needs. ``+``, ``-``, ``*`` and ``min``
-take vectors, and numbers for all lanes; a product may be fused into a sum.
+row of lanes is one value, which LLVM puts into as many registers as the machine needs. ``+``, ``-``, ``*``, ``min`` and
+``max`` take vectors, and numbers for all lanes; a product may be fused into a sum.
 
 `load`, `store` and `item` take flat arrays and offsets, which are not checked.
 """
@@ -22,9 +22,11 @@ from numba.extending import lower_builtin, models, register_model
 from medoids.engine import LANES
 from medoids.engine.compile import primitive
 
-__all__ = ["item", "load", "prefetch", "spread", "store", "total"]
+__all__ = ["below", "item", "load", "prefetch", "root", "spread", "store", "total"]
 
 _INT = ir.IntType(32)
+# How the first compares to the second if it is taken.
+_ORDERS = {"min": "<", "max": ">"}
 
 
 class Vector(types.Type):
@@ -90,12 +92,15 @@ def load(_, array, offset, like):  # type: ignore[no-untyped-def]
 
 @primitive
 def store(_, vector, array, offset):  # type: ignore[no-untyped-def]
-    """Put a vector into an array of its type."""
+    """Put a vector into an array; into one of integers, without what is behind the point."""
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        address = _address(context, builder, signature.args[1], *arguments[1:])
-        kind = context.get_value_type(signature.args[0])
-        builder.store(arguments[0], builder.bitcast(address, kind.as_pointer()), align=array.dtype.bitwidth // 8)
+        lanes, address = arguments[0], _address(context, builder, signature.args[1], *arguments[1:])
+        if isinstance(array.dtype, types.Integer):
+            # By way of 32 bits, for which machines have an instruction.
+            whole = builder.fptosi(lanes, ir.VectorType(_INT, LANES))
+            lanes = builder.trunc(whole, ir.VectorType(context.get_data_type(array.dtype), LANES))
+        builder.store(lanes, builder.bitcast(address, lanes.type.as_pointer()), align=array.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(vector, array, types.intp), generate
@@ -112,6 +117,29 @@ def total(_, vector):  # type: ignore[no-untyped-def]
         return builder.call(function, [number(0), arguments[0]], fastmath=("reassoc",))
 
     return vector.dtype(vector), generate
+
+
+@primitive
+def root(_, vector):  # type: ignore[no-untyped-def]
+    """Return the square root of each lane."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        kind = context.get_value_type(vector)
+        name = f"llvm.sqrt.v{LANES}f{vector.dtype.bitwidth}"
+        return builder.call(get_or_insert_function(builder.module, ir.FunctionType(kind, [kind]), name), arguments)
+
+    return vector(vector), generate
+
+
+@primitive
+def below(_, vector, other):  # type: ignore[no-untyped-def]
+    """Tell whether some lane is at most what it is in another vector."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        bits = ir.IntType(LANES)
+        return builder.icmp_unsigned("!=", builder.bitcast(builder.fcmp_ordered("<=", *arguments), bits), bits(0))
+
+    return types.boolean(vector, vector), generate
 
 
 @primitive
@@ -146,8 +174,8 @@ def _define(function: Any, name: str) -> None:
             v if isinstance(of, Vector) else _splat(builder, kind, context.cast(builder, v, of, vector.dtype))
             for v, of in zip(arguments, call.args, strict=True)
         )
-        if name == "min":
-            return builder.select(builder.fcmp_ordered("<", x, y), x, y)
+        if name in _ORDERS:
+            return builder.select(builder.fcmp_ordered(_ORDERS[name], x, y), x, y)
         return getattr(builder, name)(x, y, flags=("contract",))
 
     infer_global(function)(Pairwise)
@@ -155,5 +183,11 @@ def _define(function: Any, name: str) -> None:
         lower_builtin(function, *kinds)(generate)
 
 
-for _function, _name in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"), (min, "min")):
+for _function, _name in (
+    (operator.add, "fadd"),
+    (operator.sub, "fsub"),
+    (operator.mul, "fmul"),
+    (min, "min"),
+    (max, "max"),
+):
     _define(_function, _name)

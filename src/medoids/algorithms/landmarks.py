@@ -1,0 +1,82 @@
+"""Which distances cannot matter, by the triangle inequality.
+
+A swap changes the loss of a reference only if the new medoid is nearer than its second nearest one, an addition only if
+it is nearer than its nearest. From distances to a few landmarks, |d(i, l) - d(s, l)| <= d(i, s), we know for most pairs
+that it is not, without computing d(i, s); and for all arms of a tile at once, if they are near each other. On covertype
+a quarter of all pairs was left, with sixteen landmarks; the medoids, as more landmarks, would have told little more.
+In high dimensions, where all distances are alike, it tells nothing, and costs little.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.distances import Dissimilarity, Index
+from medoids.distances.protocol import numbers_of
+from medoids.engine import LANES
+from medoids.engine.threads import Threads, spans
+
+__all__ = ["Landmarks"]
+
+Rows = npt.NDArray[np.intp]
+# Points that are sorted by one landmark, when neighbours are put next to each other.
+_LEAF = 512
+# Points of a chunk.
+_POINTS = 8192
+# Share of a distance by which rounding may change a difference of two.
+_NOISE = 1e-5
+
+
+class Landmarks:
+    """Distances from all points to the first of them, whose numbers are random: as many as make a vector.
+
+    Parameters
+    ----------
+    distance : Dissimilarity
+        Symmetric, and the triangle inequality holds.
+    threads : Threads
+    """
+
+    def __init__(self, distance: Dissimilarity, threads: Threads) -> None:
+        n, count = distance.n, min(LANES, distance.n)
+        self.computed = n * count
+        self._table = np.zeros((n, LANES), dtype=np.float32)
+
+        def work(points: slice) -> None:
+            self._table[points, :count] = distance.block(slice(0, count), points).T
+
+        threads.map(work, spans(n, _POINTS), threaded=distance.threaded)
+        self._noise = _NOISE * float(self._table.max())
+        self._rank = np.empty(n, dtype=np.int32)
+        self._rank[_neighbours(self._table)] = np.arange(n)
+
+    def together(self, points: Rows) -> Rows:
+        """Return an order of some points in which neighbours are mostly next to each other."""
+        return np.argsort(self._rank[points], kind="stable")
+
+    def within(self, arms: Rows, references: Index, limit: npt.NDArray[np.float64]) -> Rows:
+        """Return which of some references may be nearer than a limit, for each its own, to some of the arms."""
+        from medoids.algorithms.lane_kernels import within_reach
+
+        numbers = numbers_of(references, len(self._table))
+        found = np.empty(len(numbers), dtype=np.intp)
+        limit = (limit + self._noise).astype(np.float32)
+        return found[: within_reach(self._table, arms, numbers, limit, found)]
+
+
+def _neighbours(table: npt.NDArray[np.float32]) -> Rows:
+    """Cut points in two at the median of the landmark in which they differ most, again and again."""
+    columns = np.ascontiguousarray(table.T)
+    leaves, heap = [], [np.arange(len(table))]
+    while heap:
+        points = heap.pop()
+        widest = int(np.argmax(np.ptp(table[points[:: len(points) // _LEAF + 1]], axis=0)))
+        column = columns[widest].take(points)
+        if len(points) <= _LEAF:
+            leaves.append(points[np.argsort(column, kind="stable")])
+        else:
+            half = len(points) // 2
+            order = np.argpartition(column, half)
+            heap += [points[order[half:]], points[order[:half]]]
+    return np.concatenate(leaves)
