@@ -22,6 +22,8 @@ __all__ = ["Landmarks"]
 Rows = npt.NDArray[np.intp]
 # Points that are sorted by one landmark, when neighbours are put next to each other.
 _LEAF = 512
+# Cuts before the parts are sorted in threads.
+_CUTS = 3
 # Points of a chunk.
 _POINTS = 8192
 # Share of a distance by which rounding may change a difference of two.
@@ -49,11 +51,11 @@ class Landmarks:
         threads.map(work, spans(n, _POINTS), threaded=distance.threaded)
         self._noise = _NOISE * float(self._table.max())
         self._rank = np.empty(n, dtype=np.int32)
-        self._rank[_neighbours(self._table)] = np.arange(n)
+        self._rank[_neighbours(self._table, threads)] = np.arange(n)
 
     def together(self, points: Rows) -> Rows:
         """Return an order of some points in which neighbours are mostly next to each other."""
-        return np.argsort(self._rank[points], kind="stable")
+        return np.argsort(self._rank[points])
 
     def within(self, arms: Rows, references: Index, limit: npt.NDArray[np.float64]) -> Rows:
         """Return which of some references may be nearer than a limit, for each its own, to some of the arms."""
@@ -65,18 +67,28 @@ class Landmarks:
         return found[: within_reach(self._table, arms, numbers, limit, found)]
 
 
-def _neighbours(table: npt.NDArray[np.float32]) -> Rows:
+def _neighbours(table: npt.NDArray[np.float32], threads: Threads) -> Rows:
     """Cut points in two at the median of the landmark in which they differ most, again and again."""
     columns = np.ascontiguousarray(table.T)
-    leaves, heap = [], [np.arange(len(table))]
-    while heap:
-        points = heap.pop()
+
+    def halves(points: Rows) -> list[Rows]:
         widest = int(np.argmax(np.ptp(table[points[:: len(points) // _LEAF + 1]], axis=0)))
-        column = columns[widest].take(points)
-        if len(points) <= _LEAF:
-            leaves.append(points[np.argsort(column, kind="stable")])
-        else:
-            half = len(points) // 2
-            order = np.argpartition(column, half)
-            heap += [points[order[half:]], points[order[:half]]]
-    return np.concatenate(leaves)
+        column, half = columns[widest].take(points), len(points) // 2
+        order = np.argsort(column, kind="stable") if len(points) <= _LEAF else np.argpartition(column, half)
+        return [points[order[:half]], points[order[half:]]]
+
+    def sort(part: int) -> None:
+        leaves, rest = [], [parts[part]]
+        while rest:
+            points = rest.pop()
+            if len(points) <= _LEAF:
+                leaves += halves(points)
+            else:
+                rest += reversed(halves(points))
+        parts[part] = np.concatenate(leaves)
+
+    parts = [np.arange(len(table))]
+    for _ in range(_CUTS):
+        parts = [half for points in parts for half in halves(points)]
+    threads.map(sort, range(len(parts)))
+    return np.concatenate(parts)

@@ -216,10 +216,11 @@ class Levels:
         """Fill lanes, by their places, with the distances from arms to references."""
         from medoids.algorithms.lane_kernels import store_lanes, store_steps
 
+        block = self._block(arms, references)
         if self.step == 1.0:
-            store_lanes(self._block(arms, references), places, values)
-        elif not (self._distance.symmetric and self._distance.steps(references, arms, self.step, places, values)):
-            store_steps(self._block(arms, references), places, self.step, values)
+            store_lanes(block, places, values)
+        else:
+            store_steps(block, places, self.step, values)
 
     def _reserve(self, level: Level, more: int) -> None:
         """Make room for more arms, as far as memory allows."""
@@ -310,7 +311,9 @@ class Levels:
                 values = np.empty((len(at), count + 1, LANES), dtype=self._dtype)
                 values[:, count] = self._top
                 if count:
-                    self._store(index, part, lanes, values)
+                    # By a kernel for few references, where there is one: for many it is not worth compiling.
+                    if self.step == 1.0 or not self._distance.steps(part, index, self.step, lanes, values):
+                        self._store(index, part, lanes, values)
                     self._tally.add(computed=len(some) * count)
                 work(Tile(values, groups, at, columns, run))
 

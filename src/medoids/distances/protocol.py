@@ -95,7 +95,7 @@ class Dissimilarity(ABC):
         return np.inf
 
     def steps(self, rows: Index, columns: Index, step: float, places: npt.NDArray[np.intp], values: Floats) -> bool:
-        """Fill lanes, by their places, with distances in whole numbers of a step; False if `block` is as fast.
+        """Fill lanes, by their places, with distances in whole numbers of a step; False if there is only `block`.
 
         ``values[place // LANES, row, place % LANES]`` is d(row, column), for the place of each column.
         """
