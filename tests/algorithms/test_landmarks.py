@@ -76,6 +76,21 @@ def test_landmarks_change_nothing_but_the_number_of_distances(metric: str, monke
     assert found.n_evaluations < 0.9 * plain.n_evaluations
 
 
+@pytest.mark.parametrize(("limit", "spill", "asked"), [(100.0, False, 2), (0.01, False, 10), (0.01, True, 0)])
+def test_landmarks_that_tell_nothing_are_asked_now_and_then(
+    limit: float, spill: bool, asked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = np.random.RandomState(0).normal(size=(3200, 2))
+    distance, calls, together = dissimilarity(X, "l2"), [], Landmarks.together
+    distance.spill = spill  # a working copy on disk is read from front to back
+    monkeypatch.setattr(Landmarks, "together", lambda self, points: calls.append(1) or together(self, points))
+    with Threads(1) as threads:
+        levels = Levels(distance, [slice(0, 300)], 0, threads, Tally(), coarse=True)
+        for _ in range(10):
+            levels.scan(0, np.arange(3200), lambda _: None, limit=np.full(300, limit))
+    assert len(calls) == asked
+
+
 def test_products_of_short_rows() -> None:
     # Copies, near pairs far from the centre, and numbers of rows that fill neither a vector nor six.
     random = np.random.RandomState(0)

@@ -37,6 +37,8 @@ _TILE = 1 << 18
 _FEWEST, _ARMS, _REFERENCES = 64, 4096, 2048
 # Tiles that there are at least, unless these take fewer than so many nanoseconds; none takes more than so many.
 _SHARES, _LEAST, _WAIT = 8, 2e5, 1.5e8
+# Landmarks that leave so large a share of distances cost more than they save, for so many scans to come.
+_HOPELESS, _PAUSE = 0.9, 8
 # Arms that are looked up at a time, for the sake of memory.
 _LOT = 1 << 18
 # A level has room for all arms from the start if so many of its size would fit.
@@ -128,6 +130,7 @@ class Levels:
         ]
         self._top = np.iinfo(self._dtype).max if self._dtype.kind in "iu" else np.inf
         self._landmarks: Landmarks | None = None
+        self._pause = 0  # scans that do without them
         self._whole: dict[int, Floats] = {}  # the last one used is the last
         self._spare = [np.empty(0, self._dtype), np.empty(0, self._dtype)]
 
@@ -286,7 +289,8 @@ class Levels:
     ) -> None:
         few, tall = self._shape(len(forgotten), width)
         runs = spans(width, tall)
-        marks = self._marks()
+        marks = None if limit is None else self._marks()
+        computed: list[int] = []
         if marks is not None and limit is not None:
             forgotten = forgotten[marks.together(arms[forgotten])]
             if self.step != 1.0:
@@ -314,17 +318,27 @@ class Levels:
                     # By a kernel for few references, where there is one: for many it is not worth compiling.
                     if self.step == 1.0 or not self._distance.steps(part, index, self.step, lanes, values):
                         self._store(index, part, lanes, values)
-                    self._tally.add(computed=len(some) * count)
+                    computed.append(len(some) * count)
                 work(Tile(values, groups, at, columns, run))
 
         self._threads.map(fill, spans(len(forgotten), few), threaded=self._distance.threaded)
+        self._tally.add(computed=sum(computed))
+        if marks is not None and sum(computed) > _HOPELESS * len(forgotten) * width:
+            self._pause = _PAUSE
 
     def _marks(self) -> Landmarks | None:
-        """Return landmarks, where there can be some."""
-        if not (self._distance.triangle and self._distance.symmetric):
+        """Return landmarks, where there can be some and they have not told too little of late.
+
+        Not where rows come from a disk, which serves neighbours badly: they may be anywhere.
+        """
+        distance = self._distance
+        if not (distance.triangle and distance.symmetric) or distance.spill:
+            return None
+        if self._pause:
+            self._pause -= 1
             return None
         if self._landmarks is None:
-            self._landmarks = Landmarks(self._distance, self._threads)
+            self._landmarks = Landmarks(distance, self._threads)
             self._tally.add(computed=self._landmarks.computed)
         return self._landmarks
 
