@@ -68,6 +68,12 @@ def test_a_handler_of_the_callers_is_left_alone() -> None:
     assert heard == [signal.SIGINT] * 2
 
 
+def test_a_handler_that_is_set_meanwhile_stays() -> None:
+    with Threads(1) as threads:
+        threads.map(lambda _: signal.signal(signal.SIGINT, signal.SIG_IGN), range(1))
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
 def test_a_metric_that_catches_everything_does_not_stop_ctrl_c() -> None:
     calls = 0
 

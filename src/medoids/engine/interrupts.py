@@ -29,9 +29,9 @@ class Interrupts:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._listening:
-            self._listening = False
+        if self._listening and signal.getsignal(signal.SIGINT) == self._press:  # a callback may have set another
             signal.signal(signal.SIGINT, signal.default_int_handler)
+        self._listening = False
 
     def _press(self, number: int, frame: FrameType | None) -> None:
         self._pressed = True
