@@ -32,6 +32,20 @@ def test_oracle_on_a_line() -> None:
     assert oracle.loss(D, [1, 4], [1] * 5) == 8
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(("n", "metric"), [(500, "euclidean"), (3300, "euclidean"), (3300, "cityblock")])
+def test_the_first_medoid_is_the_point_with_the_smallest_weighted_sum(n: int, metric: str, n_jobs: int) -> None:
+    # Its sums are made along with the matrix: of several tiles, and in float64 and float32.
+    random = np.random.RandomState(0)
+    X, weights = random.normal(size=(n, 3)), random.choice([0, 0.5, 2.0], n)
+    sums = cdist(X, X, metric) @ weights
+    sums[weights == 0] = np.inf
+    found = k_medoids(X, 2, metric=metric, algorithm="fastpam1", sample_weight=weights, n_jobs=n_jobs)
+    assert found.trace[0].medoid_in == sums.argmin()
+    assert found.trace[0].loss == pytest.approx(sums.min() / weights.sum(), rel=1e-9)
+    assert found.trace[0].references == np.count_nonzero(weights)
+
+
 @pytest.mark.parametrize("algorithm", PAM_PATH)
 def test_by_hand(algorithm: str) -> None:
     x = np.array([0, 1, 3, 7, 12.0])[:, None]

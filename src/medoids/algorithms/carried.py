@@ -70,6 +70,10 @@ class CarriedSums:
             old = visit[:0]
         else:
             visit = old = np.flatnonzero(changed & (assignment.weights > 0))
+        visited = len(visit)
+        if not swaps and not assignment.medoids and self._matrix.totals is not None:
+            self._S[:] = self._matrix.totals
+            visit = visit[:0]
         kind = np.float64 if self._matrix.exact else np.float32
         d1, before, w = (x.astype(kind) for x in (assignment.d1[visit], self._d1[old], assignment.weights[visit]))
         if swaps:
@@ -84,7 +88,7 @@ class CarriedSums:
         self._empty = False
         self._d1, self._d2 = assignment.d1.copy(), assignment.d2.copy()
         self._nearest = assignment.nearest.copy()
-        return len(visit)
+        return visited
 
     def _add_base(self, references: Rows, d1: Floats, before: Floats | None, w: Floats) -> None:
         """Add references to S, or change them from what they were before."""

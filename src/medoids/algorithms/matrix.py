@@ -39,6 +39,9 @@ class Matrix:
         Whether the values are good enough to decide.
     margin : float
         Share of the loss that separates candidates surely.
+    totals : ndarray of shape (n,), or None
+        The weighted sums of all distances from each point: the losses of single medoids, which cost a pass less while
+        a tile of distances is at hand.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -46,6 +49,7 @@ class Matrix:
         self._problem = problem
         self.exact = distance.exact
         self.margin = 0.0 if self.exact else MARGIN
+        self.totals: npt.NDArray[np.float64] | None = None
         with distance.tally.phase("matrix"):
             if isinstance(distance.inner, Precomputed):
                 self.values: Floats = distance.inner.matrix
@@ -58,13 +62,18 @@ class Matrix:
         distance, n = problem.distance, problem.n
         values = np.empty((n, n), dtype=distance.dtype)
         distance.prepare(problem.threads)
+        edge = int(np.clip(np.sqrt(_CHUNK / distance.cost), 16, 512))
         if distance.threaded:
             # Square tiles that stay in a core's cache while they are computed, finished and mirrored.
-            edge = int(np.clip(np.sqrt(_CHUNK / distance.cost), 16, 512))
             tiles = [(a, b) for a in spans(n, edge) for b in spans(n, edge) if a.start <= b.start or not self._half()]
         else:
             # Row by row from the diagonal on: no call of a slow function is made twice.
             tiles = [(a, slice(a.start if self._half() else 0, n)) for a in spans(n, 1)]
+
+        summed = distance.threaded and self._half() and values.dtype.kind == "f"
+        weights = problem.weights.astype(values.dtype)
+        # Of each tile in a row of its own, so that threads need not agree on an order.
+        sums = np.zeros((-(-n // edge), n)) if summed else np.zeros((0, n))
 
         def fill(tile: tuple[slice, slice]) -> None:
             rows, columns = tile
@@ -72,8 +81,13 @@ class Matrix:
             values[rows, columns] = block
             if self._half():
                 values[columns, rows] = block.T
+            if summed:
+                sums[columns.start // edge, rows] = block @ weights[columns]
+                sums[rows.start // edge, columns] = weights[rows] @ block
 
         problem.threads.map(fill, tiles, threaded=distance.threaded)
+        if summed:
+            self.totals = sums.sum(axis=0)
         return values
 
     def _half(self) -> bool:
