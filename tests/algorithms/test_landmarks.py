@@ -76,6 +76,15 @@ def test_landmarks_change_nothing_but_the_number_of_distances(metric: str, monke
     assert found.n_evaluations < 0.9 * plain.n_evaluations
 
 
+@pytest.mark.parametrize("scale", [1e-50, 1e50])
+def test_distances_that_leave_float32(scale: float) -> None:
+    X = scale * np.random.RandomState(0).normal(size=(1500, 2))
+    pam = k_medoids(X, 5, metric="l1", algorithm="fastpam1")
+    found = k_medoids(X, 5, metric="l1", algorithm="pairedpam", memory_limit="1MB", random_state=0)
+    assert found.medoid_indices.tolist() == pam.medoid_indices.tolist()
+    assert found.trace[-1].loss == pytest.approx(pam.trace[-1].loss, rel=1e-9)
+
+
 @pytest.mark.parametrize(("limit", "spill", "asked"), [(100.0, False, 2), (0.01, False, 10), (0.01, True, 0)])
 def test_landmarks_that_tell_nothing_are_asked_now_and_then(
     limit: float, spill: bool, asked: int, monkeypatch: pytest.MonkeyPatch

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances import Dissimilarity, Index
+from medoids.distances import Dissimilarity, Floats, Index
 from medoids.distances.protocol import numbers_of
 from medoids.engine import LANES
 from medoids.engine.threads import Threads, spans
@@ -43,7 +43,7 @@ class Landmarks:
     def __init__(self, distance: Dissimilarity, threads: Threads) -> None:
         n, count = distance.n, min(LANES, distance.n)
         self.computed = n * count
-        self._table = np.zeros((n, LANES), dtype=np.float32)
+        self._table = np.zeros((n, LANES), dtype=distance.dtype)
 
         def work(points: slice) -> None:
             self._table[points, :count] = distance.block(slice(0, count), points).T
@@ -63,11 +63,11 @@ class Landmarks:
 
         numbers = numbers_of(references, len(self._table))
         found = np.empty(len(numbers), dtype=np.intp)
-        limit = (limit + self._noise).astype(np.float32)
+        limit = (limit + self._noise).astype(self._table.dtype)
         return found[: within_reach(self._table, arms, numbers, limit, found)]
 
 
-def _neighbours(table: npt.NDArray[np.float32], threads: Threads) -> Rows:
+def _neighbours(table: Floats, threads: Threads) -> Rows:
     """Cut points in two at the median of the landmark in which they differ most, again and again."""
     columns = np.ascontiguousarray(table.T)
 

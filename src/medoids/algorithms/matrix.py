@@ -12,8 +12,8 @@ from medoids.engine.threads import spans
 
 __all__ = ["MARGIN", "Matrix", "matrix_bytes"]
 
-# Nanoseconds of work in one chunk: Ctrl-C waits for a chunk.
-_CHUNK = 1.5e8
+# Nanoseconds of work in one chunk (Ctrl-C waits for a chunk), and rows of a tile at most.
+_CHUNK, _EDGE = 1.5e8, 512
 # Share of the loss by which sums of float32 distances may mislead. Their errors are some 1e-6 each and mostly cancel
 # in a sum; candidates within this margin of the best are compared exactly.
 MARGIN = 2e-6
@@ -62,7 +62,7 @@ class Matrix:
         distance, n = problem.distance, problem.n
         values = np.empty((n, n), dtype=distance.dtype)
         distance.prepare(problem.threads)
-        edge = int(np.clip(np.sqrt(_CHUNK / distance.cost), 16, 512))
+        edge = int(np.clip(np.sqrt(_CHUNK / distance.cost), 16, _EDGE))
         if distance.threaded:
             # Square tiles that stay in a core's cache while they are computed, finished and mirrored.
             tiles = [(a, b) for a in spans(n, edge) for b in spans(n, edge) if a.start <= b.start or not self._half()]
@@ -70,7 +70,8 @@ class Matrix:
             # Row by row from the diagonal on: no call of a slow function is made twice.
             tiles = [(a, slice(a.start if self._half() else 0, n)) for a in spans(n, 1)]
 
-        summed = distance.threaded and self._half() and values.dtype.kind == "f"
+        # A pass over the matrix is nothing to dear distances, and sums of small tiles would need much memory.
+        summed = distance.threaded and self._half() and values.dtype.kind == "f" and edge == _EDGE
         weights = problem.weights.astype(values.dtype)
         # Of each tile in a row of its own, so that threads need not agree on an order.
         sums = np.zeros((-(-n // edge), n)) if summed else np.zeros((0, n))
