@@ -47,7 +47,7 @@ def test_what_a_limit_leaves_out_is_above_it(metric: str, n: int) -> None:
     found, tally = np.full((len(arms), len(references)), np.nan), Tally()
 
     def collect(found: np.ndarray, tile: Tile) -> None:
-        for at, lanes in zip(tile.at, tile.values[tile.groups][:, tile.columns], strict=True):
+        for at, lanes in zip(tile.at, tile.values[tile.groups][:, tile.all_columns], strict=True):
             some = at >= 0
             found[at[some], tile.run] = lanes[:, some].T
 

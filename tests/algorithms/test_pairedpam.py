@@ -116,7 +116,7 @@ def _collect(found: np.ndarray, tile: Tile) -> None:
         number = tile.at[g, lane]
         if number >= 0:
             assert np.isnan(found[number, tile.run]).all()  # an arm and a reference meet once
-            found[number, tile.run] = tile.values[tile.groups[g], tile.columns, lane]
+            found[number, tile.run] = tile.values[tile.groups[g], tile.all_columns, lane]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -22,7 +22,7 @@ __all__ = ["Level", "Order", "References", "Tile", "Work", "scan_stored"]
 Rows = npt.NDArray[np.intp]
 # Stored distances of a chunk, at least and at most: some hundredths of a millisecond of work, and some tenths. Each
 # thread gets two: an arm's sums are the same in any chunk.
-_LEAST, _MOST, _SHARES = 1 << 16, 1 << 20, 2
+_LEAST, _MOST, _SHARES = 1 << 17, 1 << 20, 2
 # References that are sorted together: their distances from a group of arms stay in a core's nearest cache.
 _STRETCH = 1024
 # References that make a group wider than a cache, and how many of them to ask for before they are read.
@@ -43,7 +43,8 @@ class Tile:
     groups : ndarray
     at : ndarray of shape (groups, lanes)
         -1 for a lane that nobody asked for.
-    columns : ndarray
+    columns : ndarray or None
+        None if they are all there are, in order.
     run : slice
         Which of the references asked for these columns are.
     """
@@ -51,8 +52,13 @@ class Tile:
     values: Floats
     groups: Rows
     at: Rows
-    columns: Rows
+    columns: Rows | None
     run: slice
+
+    @property
+    def all_columns(self) -> Rows:
+        """Columns as numbers in any case."""
+        return np.arange(self.run.stop - self.run.start) if self.columns is None else self.columns
 
 
 Work = Callable[[Tile], None]
@@ -87,12 +93,15 @@ class Order:
         natural = np.arange(run.stop - run.start)
         if self._slot is None:
             return natural, *self._places(natural, natural), ()
-        slot, stretch = self._slot[run], natural // _STRETCH
+        slot = self._slot[run]
         slots = int(slot.max(initial=0)) + 1
-        key = stretch * slots + slot
+        stretches = -(-len(slot) // _STRETCH)
         # Two bytes, where they are enough, are sorted in a tenth of the time.
-        order = np.argsort(key.astype(np.uint16) if (stretch[-1] + 1) * slots <= 1 << 16 else key, kind="stable")
-        starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+        kind = np.uint16 if stretches * slots <= 1 << 16 else np.intp
+        key = np.repeat(np.arange(0, stretches * slots, slots, dtype=kind), _STRETCH)[: len(slot)] + slot.astype(kind)
+        order = np.argsort(key, kind="stable")
+        sorted_key = key[order]
+        starts = np.concatenate([[0], np.flatnonzero(sorted_key[1:] != sorted_key[:-1]) + 1])
         return order, *self._places(order, natural), (np.append(starts, len(order)), slot[order[starts]])
 
     def _places(self, order: Rows, natural: Rows) -> tuple[Rows, Rows, int]:
@@ -102,7 +111,9 @@ class Order:
         references of the same one.
         """
         early, ahead = (natural, 2) if len(order) <= _WIDE else (np.concatenate([order[_SOON:], order[:_SOON]]), 0)
-        return order // self.times, early // self.times, ahead
+        if self.times > 1:
+            return order // self.times, early // self.times, ahead
+        return order, early, ahead
 
 
 class References:
@@ -124,8 +135,10 @@ class References:
         order, read, early, ahead, slots = self._order.of(tile.run)
         key = tile.run.start, tile.run.stop
         if key not in self._runs:
-            self._runs[key] = self._facts[self._order.times * tile.run.start + order]
-        return tile.columns[read], tile.columns[early], ahead, *slots, self._runs[key]
+            self._runs[key] = self._facts[self._order.times * tile.run.start :].take(order, axis=0)
+        if tile.columns is not None:
+            read, early = tile.columns[read], tile.columns[early]
+        return read, early, ahead, *slots, self._runs[key]
 
 
 @dataclass
@@ -212,18 +225,21 @@ def scan_stored(
     place: npt.NDArray[np.int32],
     arms: Rows,
     first: int,
-    columns: Rows,
+    columns: Rows | None,
     threads: Threads,
     work: Work,
 ) -> Rows:
-    """Call ``work`` with what is stored of some arms, numbered from ``first`` on; return the numbers of the others."""
+    """Call ``work`` with what is stored of some arms, numbered from ``first`` on; return the numbers of the others.
+
+    Of some columns, or of all.
+    """
     from medoids.algorithms.lane_kernels import find_lanes
 
     others: Rows
     groups, at, others = find_lanes(place, arms, first, len(values))
-    run = slice(0, len(columns))
-    share = len(groups) * LANES * len(columns) // (_SHARES * threads.n_jobs)
+    run = slice(0, values.shape[1] if columns is None else len(columns))
+    share = len(groups) * LANES * run.stop // (_SHARES * threads.n_jobs)
     size = min(max(share, _LEAST), _MOST)
-    chunks = spans(len(groups), max(1, -(-size // (LANES * max(1, len(columns))))))
+    chunks = spans(len(groups), max(1, -(-size // (LANES * max(1, run.stop)))))
     threads.map(lambda chunk: work(Tile(values, groups[chunk], at[chunk], columns, run)), chunks)
     return others

@@ -268,15 +268,15 @@ class Levels:
         limit: npt.NDArray[np.float64] | None,
     ) -> None:
         level = self.levels[l]
-        numbers = np.arange(level.span.start, level.span.stop) if references is None else references
         if level.place is None:
             forgotten = np.arange(lot.start, lot.stop)
         else:
             of = level.values, level.place, arms[lot], lot.start
-            forgotten = scan_stored(*of, numbers - level.span.start, self._threads, work)
+            columns = None if references is None else references - level.span.start
+            forgotten = scan_stored(*of, columns, self._threads, work)
         if len(forgotten):
-            index = level.span if references is None else references
-            self._scan_forgotten(arms, forgotten, index, limit, len(numbers), work)
+            index, width = (level.span, level.width) if references is None else (references, len(references))
+            self._scan_forgotten(arms, forgotten, index, limit, width, work)
 
     def _scan_forgotten(
         self,

@@ -36,6 +36,8 @@ Rows = npt.NDArray[np.intp]
 SUMS = ("S", "Q", "T", "R", "P")
 # Arms that are moved at a time.
 _LOT = 1 << 16
+# Numbers of a kind that are worth a second thread when they are moved.
+_MUCH = 1 << 15
 
 
 @dataclass
@@ -79,7 +81,7 @@ class State:
         d1, d2, w = self.d1[:count].copy(), self.d2[:count].copy(), self.w[:count].copy()
         return replace(self, d1=d1, d2=d2, slot=self.slot[:count].copy(), w=w, _levels={})
 
-    def at(self, references: Rows, levels: Levels) -> tuple[Rows, Floats, Floats, Floats]:
+    def at(self, references: Rows | slice, levels: Levels) -> tuple[Rows, Floats, Floats, Floats]:
         """Return slot, d1, d2 and w of some references, in the precision and the unit of stored distances."""
         d1, d2 = self.d1[references], self.d2[references]
         if levels.step != 1.0:
@@ -93,7 +95,7 @@ class State:
         span = levels[l].span
         key = span.start, span.stop, levels.step
         if key not in self._levels:
-            slot, d1, d2, w = self.at(np.arange(span.start, span.stop), levels)
+            slot, d1, d2, w = self.at(span, levels)
             self._levels[key] = Order(slot if self.swaps else None), d1, d2, w
         return self._levels[key]
 
@@ -123,7 +125,7 @@ class State:
         """
         if not self.swaps:
             return np.zeros((3, 0))
-        r, slot = self._removals(span), self.slot[span]
+        r, slot = self._removals[span], self.slot[span]
         return np.stack([np.bincount(slot, x, minlength=self.k) for x in (r, r * r, np.ones(len(r)))])
 
     def pivot_sums(self, span: slice, changes: Float64s) -> Float64s:
@@ -134,12 +136,13 @@ class State:
         sums = np.array([changes.sum(), changes @ changes, np.count_nonzero(changes)])
         if not self.swaps:
             return sums
-        products = np.bincount(self.slot[span], self._removals(span) * changes, minlength=self.k)
+        products = np.bincount(self.slot[span], self._removals[span] * changes, minlength=self.k)
         return np.concatenate([sums, products])
 
-    def _removals(self, span: slice) -> Float64s:
-        d1, d2 = self.d1[span], self.d2[span]
-        r: Float64s = self.w[span] * _removal(d1, d2)
+    @cached_property
+    def _removals(self) -> Float64s:
+        """What a reference pays if its medoid is removed: r, with its weight."""
+        r: Float64s = self.w * _removal(self.d1, self.d2)
         return r
 
     def changes(self, distances: Float64s, span: slice, face: int) -> Float64s:
@@ -186,7 +189,8 @@ class Moments:
             values = getattr(self, name)
             setattr(part, name, values.take(at, axis=0) if self.shared else _cut_down(values, at))
 
-        threads.map(work, reversed(SUMS))  # the large ones first
+        # The large ones first; threads only where there is work for them.
+        threads.map(work, reversed(SUMS), threaded=len(at) * max(1, self.T.shape[1]) > _MUCH)
         return part
 
     def adder(self, levels: Levels, state: State, l: int) -> Work:

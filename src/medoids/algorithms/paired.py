@@ -38,6 +38,8 @@ __all__ = ["COPIES", "LOYAL", "Found", "PairedArms", "Pivot"]
 _SPARSE, COPIES = 3, 1 << 25
 # Arms that meet a pivot at a time: what most of them need V and U for is over after that.
 _LOT = 1 << 16
+# References of a chunk when a face meets all.
+_POINTS = 1 << 14
 # So few arms tell whether it pays to meet a pivot; a few times as many just meet it.
 _PILOT, _ANYWAY = 128, 1024
 # References by which a regression can be made; and where m of them have gains, bounds are wider by this share over
@@ -223,7 +225,7 @@ class PairedArms:
         def work(span: slice) -> None:
             changes[span] = self.state.changes(row[span], span, face)
 
-        self._threads.map(work, spans(len(changes), _LOT))
+        self._threads.map(work, spans(len(changes), _POINTS))
         return Pivot(arm, face, float(changes.mean()), changes)
 
     def _take(self, pivot: Pivot) -> Pivot:
@@ -406,9 +408,8 @@ class PairedArms:
 
     def _scan(self, l: int, arms: Rows, work: Work) -> None:
         if l < len(self._copies):
-            columns = np.arange(self._copies[l].shape[1])
             place = np.searchsorted(self._copied, arms).astype(np.int32)
-            scan_stored(self._copies[l], place, np.arange(len(arms)), 0, columns, self._threads, work)
+            scan_stored(self._copies[l], place, np.arange(len(arms)), 0, None, self._threads, work)
         else:
             self._levels.scan(l, arms, work, limit=self.state.limit(self._levels[l].span))
 
@@ -431,7 +432,7 @@ class PairedArms:
             values = buffer[rows * span.start : rows * span.stop].reshape(-1, span.stop - span.start, LANES)
 
             def work(tile: Tile, values: Floats = values) -> None:
-                copy_lanes(tile.values, tile.groups, tile.at, tile.columns, tile.run.start, values)
+                copy_lanes(tile.values, tile.groups, tile.at, tile.all_columns, tile.run.start, values)
 
             self._scan(l, arms, work)
             copies.append(values)
