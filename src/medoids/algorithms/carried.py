@@ -215,12 +215,15 @@ class CarriedSums:
         """
         lead = min(float(best.min()), limit)
         margin = TOLERANCE if self._matrix.exact else self._matrix.margin
-        finalists = np.flatnonzero(best <= lead + margin * abs(lead))
+        close = lead + margin * abs(lead)
+        finalists = np.flatnonzero(best <= close)
         if len(finalists) == 0:
             return 0, 0, np.inf, 0
         if self._matrix.exact:
             finalists = finalists[:1]  # they tie
             exact = losses
+        elif len(finalists) == 1 and close < limit and np.count_nonzero(losses(int(finalists[0])) <= close) == 1:
+            exact = losses  # nothing to compare it with: estimates are enough
         judged = np.array([exact(i) for i in finalists.tolist()]).T
         slot, place = lowest(judged)
         return slot, int(finalists[place]), float(judged[slot, place]), len(finalists)

@@ -29,6 +29,32 @@ __all__ = [
 # References in a run that is summed before it is added.
 RUN = 32
 
+# Loops over the matrix take four references at a time, so that sums are read and written once for four rows: with one
+# at a time they ran at two thirds of the speed of memory. `_row` gives the last one again, with weight 0, where a run
+# ends early.
+
+
+@inline
+def _row(D, references, w, x, y, e, last, start, stop):  # type: ignore[no-untyped-def]
+    """A reference's distances to some arms, with its weight and two more facts."""
+    here = min(e, last)
+    weight = w[here] if e == here else w.dtype.type(0)
+    return D[references[here], start:stop], (weight, x[here], y[here])
+
+
+@inline
+def _difference(d, facts):  # type: ignore[no-untyped-def]
+    """Return w (min(d, x) - min(d, y))."""
+    w, x, y = facts
+    return w * (min(d, x) - min(d, y))
+
+
+@inline
+def _kept(d, facts):  # type: ignore[no-untyped-def]
+    """Return w min(d, y)."""
+    w, _, y = facts
+    return w * min(d, y)
+
 
 @kernel()
 def add_base(D, references, x1, w, start, stop, S):  # type: ignore[no-untyped-def]
@@ -52,11 +78,15 @@ def change_base(D, references, old, x1, w, start, stop, S):  # type: ignore[no-u
     zero = x1.dtype.type(0)
     for first in range(0, len(references), RUN):
         run[:] = zero
-        for e in range(first, min(first + RUN, len(references))):
-            row, before, near, weight = D[references[e], start:stop], old[e], x1[e], w[e]
+        last = min(first + RUN, len(references)) - 1
+        for e in range(first, last + 1, 4):
+            row, s = _row(D, references, w, x1, old, e, last, start, stop)
+            row1, s1 = _row(D, references, w, x1, old, e + 1, last, start, stop)
+            row2, s2 = _row(D, references, w, x1, old, e + 2, last, start, stop)
+            row3, s3 = _row(D, references, w, x1, old, e + 3, last, start, stop)
             for i in range(stop - start):
-                d = zero + row[i]
-                run[i] += weight * (min(d, near) - min(d, before))
+                d, d1, d2, d3 = zero + row[i], zero + row1[i], zero + row2[i], zero + row3[i]
+                run[i] += (_difference(d, s) + _difference(d1, s1)) + (_difference(d2, s2) + _difference(d3, s3))
         for i in range(stop - start):
             S[start + i] += run[i]
 
@@ -83,20 +113,23 @@ def add_both(D, references, x1, x2, slot, w, start, stop, S, T):  # type: ignore
     while first < len(references):
         run[:] = zero
         own[:] = zero
-        e = first
-        while e < len(references) and slot[e] == slot[first] and e - first < RUN:
-            row, near, far, weight = D[references[e], start:stop], x1[e], x2[e], w[e]
+        last = first
+        while last + 1 < len(references) and slot[last + 1] == slot[first] and last + 1 - first < RUN:
+            last += 1
+        for e in range(first, last + 1, 4):
+            row, s = _row(D, references, w, x2, x1, e, last, start, stop)
+            row1, s1 = _row(D, references, w, x2, x1, e + 1, last, start, stop)
+            row2, s2 = _row(D, references, w, x2, x1, e + 2, last, start, stop)
+            row3, s3 = _row(D, references, w, x2, x1, e + 3, last, start, stop)
             for i in range(stop - start):
-                d = zero + row[i]
-                kept = min(d, near)
-                run[i] += weight * kept
-                own[i] += weight * (min(d, far) - kept)
-            e += 1
+                d, d1, d2, d3 = zero + row[i], zero + row1[i], zero + row2[i], zero + row3[i]
+                run[i] += (_kept(d, s) + _kept(d1, s1)) + (_kept(d2, s2) + _kept(d3, s3))
+                own[i] += (_difference(d, s) + _difference(d1, s1)) + (_difference(d2, s2) + _difference(d3, s3))
         sums = T[slot[first]]
         for i in range(stop - start):
             S[start + i] += run[i]
             sums[start + i] += own[i]
-        first = e
+        first = last + 1
 
 
 @kernel()
