@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from medoids.distances.constant import runs_of
 from medoids.distances.mapped import release, scratch
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, fits_float32, numbers_of
 from medoids.engine.threads import Threads, spans
@@ -121,9 +122,10 @@ class Elementwise(Dissimilarity):
         work, norms = np.empty((self.n, self._X.shape[1]), self.dtype), np.empty(self.n)
         numbers = np.arange(self.n) if self._order is None else self._order
         shift, scale = np.zeros(len(self._X)), np.broadcast_to(1.0, len(self._X))
+        columns = runs_of(np.arange(self._X.shape[1]))
 
         def fill(lot: slice) -> None:
-            prepare_rows(self._X, numbers[lot], centre, shift, scale, work[lot])
+            prepare_rows(self._X, numbers[lot], columns, centre, shift, scale, work[lot])
             norms[lot] = self._norms(work[lot])
 
         threads.map(fill, spans(self.n, max(1, _LOT // work[:1].nbytes)))

@@ -18,6 +18,7 @@ from copy import copy
 import numpy as np
 import numpy.typing as npt
 
+from medoids.distances.constant import runs_of, varying_columns
 from medoids.distances.mapped import release, scratch
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, fits_float32, numbers_of
 from medoids.engine.threads import Threads, spans
@@ -70,9 +71,12 @@ class InnerProduct(Dissimilarity):
         centre: Float64s | None = None,
     ) -> None:
         self.n = X.shape[0]
-        self.cost = 1.0 + X.shape[1] / 50
         self._X, self._metric, self._compiled = X, metric, compiled
         self.angular = metric in ("cosine", "correlation")
+        # Of the working copy. A part of a larger whole cannot tell what varies there.
+        leaves_out = compiled and not self.angular and centre is None
+        self._columns = varying_columns(X) if leaves_out else np.arange(X.shape[1])
+        self.cost = 1.0 + len(self._columns) / 50
         self.triangle = metric == "euclidean"
         top = self._fit(centre)
         if dtype is None:
@@ -133,14 +137,15 @@ class InnerProduct(Dissimilarity):
         if self.spill:
             self._copy = self._spilled()
             return
-        work = np.empty((self.n, self._X.shape[1]), self.dtype)
+        work = np.empty((self.n, len(self._columns)), self.dtype)
+        runs = runs_of(self._columns)
 
         def fill(span: slice) -> None:
             k = self._numbers(span)
             if self._compiled:
                 from medoids.distances.kernels import prepare_rows
 
-                prepare_rows(self._X, k, self._centre, self._shift, self._scale, work[span])
+                prepare_rows(self._X, k, runs, self._centre, self._shift, self._scale, work[span])
             else:
                 work[span] = self._prepare(self._X[k], self._shift[k], self._scale[k])
 
@@ -157,20 +162,20 @@ class InnerProduct(Dissimilarity):
 
         For each stretch of it X is read from front to back as well: a disk serves that far better than single rows.
         """
-        work = scratch((self.n, self._X.shape[1]), self.dtype)
+        work = scratch((self.n, len(self._columns)), self.dtype)
         for stretch in spans(self.n, max(1, _STRETCH // work[:1].nbytes)):
             numbers = self._numbers(stretch)
             by_row = np.argsort(numbers, kind="stable")
             for lot in _row_spans(work, len(numbers)):
                 at = by_row[lot]
                 k = numbers[at]
-                work[stretch.start + at] = self._prepare(self._X[k], self._shift[k], self._scale[k])
+                work[stretch.start + at] = self._prepare(self._X[k], self._shift[k], self._scale[k])[:, self._columns]
                 release(self._X)
             release(work)
         return np.asarray(work)
 
     def copy_bytes(self) -> int:
-        return int(self.n * self._X.shape[1] * self.dtype.itemsize)
+        return int(self.n * len(self._columns) * self.dtype.itemsize)
 
     def release(self) -> None:
         release(self._X)
@@ -215,7 +220,7 @@ class InnerProduct(Dissimilarity):
     def block(self, rows: Index, columns: Index) -> Floats:
         i, j = self._numbers(rows), self._numbers(columns)
         out = np.empty((len(i), len(j)), self.dtype)
-        if self._compiled and self._X.shape[1] >= _LONG and 1 < len(j) <= _FEW_COLUMNS < len(i):
+        if self._compiled and len(self._columns) >= _LONG and 1 < len(j) <= _FEW_COLUMNS < len(i):
             from medoids.distances.product_kernels import few_products
 
             few_products(self._work, self._work[columns], numbers_of(rows, self.n), out)
@@ -224,7 +229,7 @@ class InnerProduct(Dissimilarity):
         return self._finish(out, self._lengths[rows], self._lengths[columns], i, j)
 
     def steps(self, rows: Index, columns: Index, step: float, places: npt.NDArray[np.intp], values: Floats) -> bool:
-        if self.exact or self.angular or not self._compiled or self._X.shape[1] > _SHORT:
+        if self.exact or self.angular or not self._compiled or len(self._columns) > _SHORT:
             return False
         from medoids.distances.product_kernels import short_steps
 

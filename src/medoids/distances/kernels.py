@@ -222,12 +222,15 @@ def callable_kernel(function: Callable[..., Any], parameters: tuple[Any, ...]) -
 
 
 @kernel()
-def prepare_rows(X, rows, centre, shift, scale, out):  # type: ignore[no-untyped-def]
-    """Out = (x - centre - shift) * scale, row by row: one pass over X, where NumPy takes four."""
+def prepare_rows(X, rows, runs, centre, shift, scale, out):  # type: ignore[no-untyped-def]
+    """Out = (x - centre - shift) * scale of some runs of columns: one pass over X, where NumPy takes four."""
     for a in range(len(rows)):
-        i = rows[a]
-        for f in range(X.shape[1]):
-            out[a, f] = (X[i, f] - centre[f] - shift[i]) * scale[i]
+        i, g = rows[a], 0
+        for r in range(len(runs)):
+            first = runs[r, 0]
+            for f in range(runs[r, 1] - first):
+                out[a, g + f] = (X[i, first + f] - centre[first + f] - shift[i]) * scale[i]
+            g += runs[r, 1] - first
 
 
 @kernel(fast_sums=True)
