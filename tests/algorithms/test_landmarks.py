@@ -12,6 +12,7 @@ from medoids import k_medoids
 from medoids.algorithms.landmarks import Landmarks
 from medoids.algorithms.lanes import Tile
 from medoids.algorithms.levels import Levels
+from medoids.algorithms.tiles import Tiles
 from medoids.distances import Tally, dissimilarity
 from medoids.engine.threads import Threads
 
@@ -69,7 +70,7 @@ def test_landmarks_change_nothing_but_the_number_of_distances(metric: str, monke
     X = np.random.RandomState(0).normal(size=(4000, 2))
     fit = partial(k_medoids, X, 8, metric=metric, algorithm="pairedpam", memory_limit="1MB", random_state=0)
     found = fit()
-    monkeypatch.setattr(Levels, "_marks", lambda _: None)
+    monkeypatch.setattr(Tiles, "_marks", lambda _: None)
     plain = fit()
     assert [(r.medoid_in, r.loss) for r in found.trace] == [(r.medoid_in, r.loss) for r in plain.trace]
     assert [r.references for r in found.trace] == [r.references for r in plain.trace]

@@ -3,11 +3,9 @@
 References are numbered by the permutation, and a level is a run of them. Level 0 is computed for every arm; a later one
 only for those that are still in question there, and these are mostly the same from step to step.
 
-Within ``memory_limit`` nothing is ever computed twice. What does not fit is computed for the moment and forgotten: the
-same numbers at the price of more distances. It comes in tiles that are used while they are in a core's cache, and only
-for the references that are asked for. What is stored of arms that a search does not ask for makes room for those that
-it does. And where a distance that is not stored is known to be above all that its reference asks about, it need not be
-computed (``landmarks.py``).
+Within ``memory_limit`` nothing is ever computed twice. What does not fit is computed for the moment and forgotten
+(``tiles.py``): the same numbers at the price of more distances, only for the references that are asked for. What is
+stored of arms that a search does not ask for makes room for those that it does.
 
 Distances in float32 are stored ``coarse``: in 16 bits, as whole numbers of a step that is 1/65,000 of the largest
 distance there can be. Twice as many fit, half as much is read, and the rounding, of mean 0 and the same for d1 and d2
@@ -19,10 +17,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.landmarks import Landmarks
-from medoids.algorithms.lanes import Level, Tile, Work, scan_stored
-from medoids.distances import Dissimilarity, Floats, Index, Tally
-from medoids.distances.protocol import numbers_of
+from medoids.algorithms.lanes import Level, Work, scan_stored
+from medoids.algorithms.tiles import Tiles
+from medoids.distances import Dissimilarity, Floats, Tally
 from medoids.engine import LANES
 from medoids.engine.threads import Threads, spans
 
@@ -32,13 +29,6 @@ Rows = npt.NDArray[np.intp]
 # How references grow from level to level: slowly for few distances; fast for few passes over what is stored; and evenly
 # where much of it is not stored but computed again, so that both count.
 SLOW, EVEN, FAST = (1.25, 1.5), (1.5, 1.5), (1.5, 2.0)
-# Distances of a tile, which stays in a core's cache; its arms (a product needs some to be fast) and references.
-_TILE = 1 << 18
-_FEWEST, _ARMS, _REFERENCES = 64, 4096, 2048
-# Tiles that there are at least, unless these take fewer than so many nanoseconds; none takes more than so many.
-_SHARES, _LEAST, _WAIT = 8, 2e5, 1.5e8
-# Landmarks that leave so large a share of distances cost more than they save, for so many scans to come.
-_HOPELESS, _PAUSE = 0.9, 8
 # Arms that are looked up at a time, for the sake of memory.
 _LOT = 1 << 18
 # A level has room for all arms from the start if so many of its size would fit.
@@ -128,9 +118,7 @@ class Levels:
             )
             for span in spans
         ]
-        self._top = np.iinfo(self._dtype).max if self._dtype.kind in "iu" else np.inf
-        self._landmarks: Landmarks | None = None
-        self._pause = 0  # scans that do without them
+        self._tiles = Tiles(distance, self.step, self._dtype, threads, tally)
         self._whole: dict[int, Floats] = {}  # the last one used is the last
         self._spare = [np.empty(0, self._dtype), np.empty(0, self._dtype)]
 
@@ -163,7 +151,7 @@ class Levels:
         self._tally.add(cached=known * level.width, computed=len(missing) * level.width)
         if len(missing):
             places = level.take(len(missing))
-            self._compute(level, missing, places)
+            self._tiles.fill(level, missing, places)
             if level.place is None:
                 level.place = np.full(self.n, -1, dtype=np.int32)
             level.place[missing] = places
@@ -186,44 +174,6 @@ class Levels:
         if missing is None:
             missing = 1.0 if level.place is None else float(np.mean(level.place[arms] < 0))
         return float((level.span.stop - level.span.start) * (missing * self._distance.cost + 2))
-
-    def _compute(self, level: Level, arms: Rows, places: Rows) -> None:
-        """Store the distances from arms to the references of a level."""
-        few, tall = self._shape(len(arms), level.width)
-
-        def work(tile: tuple[slice, slice]) -> None:
-            lot, run = tile
-            some = slice(level.span.start + run.start, level.span.start + run.stop)
-            self._store(_index(arms[lot]), some, places[lot], level.values[:, run])
-
-        tiles = [(lot, run) for lot in spans(len(arms), few) for run in spans(level.width, tall)]
-        self._threads.map(work, tiles, threaded=self._distance.threaded)
-
-    def _shape(self, arms: int, width: int) -> tuple[int, int]:
-        """Return how many arms and references make a tile: one that stays in cache, and enough of them for all cores.
-
-        Ctrl-C need not wait for a tile.
-        """
-        cost = self._distance.cost
-        size = min(max(arms * width // _SHARES, _LEAST / cost), _TILE, _WAIT / cost)
-        few = max(_FEWEST, size // min(width, _REFERENCES))
-        few = int(min(_ARMS, few, max(1, size))) // LANES * LANES or LANES
-        return few, int(max(1, min(_REFERENCES, size // min(few, arms))))
-
-    def _block(self, arms: Index, references: Index) -> Floats:
-        """Distances from arms to references, by reference."""
-        distance = self._distance
-        return distance.block(references, arms) if distance.symmetric else distance.block(arms, references).T
-
-    def _store(self, arms: Index, references: Index, places: Rows, values: Floats) -> None:
-        """Fill lanes, by their places, with the distances from arms to references."""
-        from medoids.algorithms.lane_kernels import store_lanes, store_steps
-
-        block = self._block(arms, references)
-        if self.step == 1.0:
-            store_lanes(block, places, values)
-        else:
-            store_steps(block, places, self.step, values)
 
     def _reserve(self, level: Level, more: int) -> None:
         """Make room for more arms, as far as memory allows."""
@@ -276,71 +226,7 @@ class Levels:
             forgotten = scan_stored(*of, columns, self._threads, work)
         if len(forgotten):
             index, width = (level.span, level.width) if references is None else (references, len(references))
-            self._scan_forgotten(arms, forgotten, index, limit, width, work)
-
-    def _scan_forgotten(
-        self,
-        arms: Rows,
-        forgotten: Rows,
-        references: Index,
-        limit: npt.NDArray[np.float64] | None,
-        width: int,
-        work: Work,
-    ) -> None:
-        few, tall = self._shape(len(forgotten), width)
-        runs = spans(width, tall)
-        marks = None if limit is None else self._marks()
-        computed: list[int] = []
-        if marks is not None and limit is not None:
-            forgotten = forgotten[marks.together(arms[forgotten])]
-            if self.step != 1.0:
-                limit = limit + self.step  # what is rounded to whole steps is above it, too
-
-        def fill(lot: slice) -> None:
-            some = forgotten[lot]
-            at = np.full((-(-len(some) // LANES), LANES), -1, dtype=np.intp)
-            at.reshape(-1)[: len(some)] = some
-            rows, lanes, groups = arms[some], np.arange(len(some)), np.arange(len(at))
-            index = _index(rows)
-            for run in runs:
-                part, columns = _part(references, run), np.arange(run.stop - run.start)
-                count = len(columns)
-                if marks is not None and limit is not None:
-                    near = marks.within(rows, part, limit[run])
-                    count = len(near)
-                    if count < len(columns):
-                        columns[:] = count  # all others share one column
-                        columns[near] = np.arange(count)
-                        part = numbers_of(part, self.n)[near]
-                values = np.empty((len(at), count + 1, LANES), dtype=self._dtype)
-                values[:, count] = self._top
-                if count:
-                    # By a kernel for few references, where there is one: for many it is not worth compiling.
-                    if self.step == 1.0 or not self._distance.steps(part, index, self.step, lanes, values):
-                        self._store(index, part, lanes, values)
-                    computed.append(len(some) * count)
-                work(Tile(values, groups, at, columns, run))
-
-        self._threads.map(fill, spans(len(forgotten), few), threaded=self._distance.threaded)
-        self._tally.add(computed=sum(computed))
-        if marks is not None and sum(computed) > _HOPELESS * len(forgotten) * width:
-            self._pause = _PAUSE
-
-    def _marks(self) -> Landmarks | None:
-        """Return landmarks, where there can be some and they have not told too little of late.
-
-        Not where rows come from a disk, which serves neighbours badly: they may be anywhere.
-        """
-        distance = self._distance
-        if not (distance.triangle and distance.symmetric) or distance.spill:
-            return None
-        if self._pause:
-            self._pause -= 1
-            return None
-        if self._landmarks is None:
-            self._landmarks = Landmarks(distance, self._threads)
-            self._tally.add(computed=self._landmarks.computed)
-        return self._landmarks
+            self._tiles.scan(arms, forgotten, index, limit, width, work)
 
     def spare(self, size: int) -> Floats:
         """Return a buffer that stays as it is until the next but one is asked for.
@@ -395,18 +281,6 @@ class Levels:
         stored, forgotten = np.flatnonzero(place >= 0), np.flatnonzero(place < 0)
         rows[stored] = level.values[place[stored] // LANES, :, place[stored] % LANES]
         if len(forgotten):
-            rows[forgotten] = self._block(arms[forgotten], level.span).T
+            rows[forgotten] = self._tiles.block(arms[forgotten], level.span).T
             self._tally.add(computed=rows[forgotten].size)
         return rows
-
-
-def _part(references: Index, run: slice) -> Index:
-    """Return some of the references."""
-    if isinstance(references, slice):
-        return slice(references.start + run.start, references.start + run.stop)
-    return references[run]
-
-
-def _index(rows: Rows) -> Index:
-    """Return a slice where rows follow each other: then no data are copied."""
-    return slice(int(rows[0]), int(rows[-1]) + 1) if (rows[1:] - rows[:-1] == 1).all() else rows
