@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks.datasets import load
-from benchmarks.measure import in_turns, peak_memory, seconds_of
+from benchmarks.measure import in_turns, peak_memory
 from medoids import k_medoids
 
-__all__ = ["Contestant", "contest", "contestants", "draw", "floor_seconds"]
+__all__ = ["Contestant", "contest", "contestants", "draw"]
+
+# Distances by which the floor is measured: some tenths of a second.
+_PRODUCTS = 1 << 24
 
 # How a contestant fits X; each is also run as text in a process of its own, for its memory.
 _CODE = {
@@ -60,19 +63,31 @@ def contestants(peers: list[str], ours: dict[str, str]) -> list[Contestant]:
 
 
 def contest(
-    data: str, n: int, k: int, metric: str, entries: list[Contestant], *, repetitions: int, memory: bool = True
+    data: str,
+    n: int,
+    k: int,
+    metric: str,
+    entries: list[Contestant],
+    *,
+    repetitions: int,
+    memory: bool = True,
+    most: int = 1 << 31,
 ) -> str:
-    """Run all in turns with seeds 0, 1, ...; return the table. Ratios are to the first contestant's time."""
+    """Run all in turns with seeds 0, 1, ...; return the table. Ratios are to the first contestant's time.
+
+    ``most`` is about the memory that any of them uses.
+    """
     X = load(data, n)
     _compile(X, metric)
-    timed = in_turns({c.name: _fit(c, X, k, metric) for c in entries}, repetitions)
+    works = {c.name: _fit(c, X, k, metric) for c in entries}
+    timed = in_turns(works | {"floor": _products(X, metric)}, repetitions, most)
     for c in entries:
         c.seconds = timed[c.name][0]
         if memory:
             warm = "import medoids\nmedoids.k_medoids(X[:3200], 2, metric='{metric}', algorithm='pairedpam')\n"
             before = f"from benchmarks.datasets import load\nX = load({data!r}, {n})\n" + (warm if c.ours else "")
             c.memory = peak_memory(before.format(metric=metric), c.code.format(k=k, metric=metric, seed=0))
-    return _table(data, X, k, metric, entries, repetitions)
+    return _table(data, X, k, metric, entries, repetitions, timed["floor"][0] / _PRODUCTS)
 
 
 def _compile(X: np.ndarray, metric: str) -> None:
@@ -97,21 +112,25 @@ def _fit(c: Contestant, X: np.ndarray, k: int, metric: str) -> Callable[[], Any]
     return fit
 
 
-def floor_seconds(X: np.ndarray, metric: str, distances: float) -> float:
-    """Seconds that BLAS (or our kernel, for other metrics) alone needs for so many distances, on all cores."""
+def _products(X: np.ndarray, metric: str) -> Callable[[], Any]:
+    """Return what lets BLAS (or our kernel, for other metrics) alone make `_PRODUCTS` distances, on all cores."""
+    columns = 1024
+    rows = _PRODUCTS // columns
     if metric in ("euclidean", "cosine"):
-        A, B = X[:20_000].astype(np.float32), X[:1024].astype(np.float32).T.copy()
-        seconds, _ = seconds_of(lambda: [A @ B for _ in range(3)])
-        return seconds * distances / (3 * len(A) * B.shape[1])
+        A, B = X[:rows].astype(np.float32), X[:columns].astype(np.float32).T.copy()
+        return lambda: A @ B
     from medoids.distances import dissimilarity
     from medoids.engine.threads import Threads, spans
 
     distance = dissimilarity(X, metric, None)
     distance.prepare()
-    tiles = spans(4096, 256)
-    with Threads() as threads:
-        seconds, _ = seconds_of(lambda: threads.map(lambda tile: distance.block(tile, slice(0, 512)), tiles))
-    return seconds * distances / (4096 * 512)
+    tiles = spans(rows, 256)
+
+    def run() -> None:
+        with Threads() as threads:
+            threads.map(lambda tile: distance.block(tile, slice(0, columns)), tiles)
+
+    return run
 
 
 def _exact_loss(X: np.ndarray, metric: str, medoids: np.ndarray) -> float:
@@ -120,7 +139,10 @@ def _exact_loss(X: np.ndarray, metric: str, medoids: np.ndarray) -> float:
     return float(pairwise_distances_argmin_min(X, X[medoids], metric=metric)[1].mean())
 
 
-def _table(data: str, X: np.ndarray, k: int, metric: str, entries: list[Contestant], repetitions: int) -> str:
+def _table(
+    data: str, X: np.ndarray, k: int, metric: str, entries: list[Contestant], repetitions: int, one: float
+) -> str:
+    """``one`` is the seconds of one distance, at best."""
     for c in entries:
         c.losses += [_exact_loss(X, metric, medoids) for medoids in c.medoids]
     pam = min((min(c.losses) for c in entries if "PAM's path" in c.name), default=float("nan"))
@@ -132,13 +154,13 @@ def _table(data: str, X: np.ndarray, k: int, metric: str, entries: list[Contesta
     for c in entries:
         loss = f"{np.mean(c.losses) / pam - 1:+.1e}" if c.losses else "-"
         used = f"{np.mean(c.distances):,.0f}" if c.distances else "-"
-        floor = f"{c.seconds / floor_seconds(X, metric, np.mean(c.distances) * len(X)):.1f}" if c.distances else "-"
+        floor = f"{c.seconds / (one * np.mean(c.distances) * len(X)):.1f}" if c.distances else "-"
         memory = f"{c.memory / 2**20:,.0f}" if c.memory else "-"
         ratio = c.seconds / entries[0].seconds
         lines.append(f"| {c.name} | {c.seconds:.2f} | {ratio:.2f} | {loss} | {used} | {memory} | {floor} |")
     note = (
         f"Medians of {repetitions} seeds, in turns. Memory: what a fit adds to a process that holds X. Floor: "
-        "what BLAS or the kernel needs for just the distances used."
+        "what BLAS or the kernel needs for just the distances used, measured in the same turns."
     )
     return "\n".join([*lines, "", note])
 
