@@ -269,7 +269,7 @@ def posed(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> It
             yield problem
         finally:
             # They know their problem: without this, they would stay until the garbage collector comes by.
-            problem.matrix = problem.medoid_rows = None
+            problem.matrix = problem.medoid_rows = problem.best = None
 
 
 def choose_algorithm(algorithm: str, problem: Problem) -> tuple[str, str]:

@@ -38,7 +38,9 @@ def clara(problem: Problem) -> Solution:
         sample = draw(problem, keep)
         # The first sample starts as asked, the later ones from BUILD: the medoids that they keep are only a fallback.
         init = problem.init if given is None else np.searchsorted(sample, given) if turn == 0 else "build"
-        found = fastpam1(problem.part(sample, init=init, max_iter=problem.max_iter - n_swaps))
+        part = problem.part(sample, init=init, max_iter=problem.max_iter - n_swaps)
+        found = fastpam1(part)
+        part.matrix = None  # which knows it
         n_swaps, converged = n_swaps + found.n_swaps, converged and found.converged
         medoids = sample[found.assignment.medoids]
         assignment = problem.assign(medoids)

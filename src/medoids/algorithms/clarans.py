@@ -46,7 +46,10 @@ def _start(problem: Problem) -> npt.NDArray[np.intp]:
             return RANDOM_INITS[problem.init](problem)
     # BUILD on all points would cost what CLARANS is there to avoid: n^2 distances. As CLARA does, on a sample.
     sample = draw(problem, [])
-    return sample[fastpam1(problem.part(sample, init="build", max_iter=0)).assignment.medoids]
+    part = problem.part(sample, init="build", max_iter=0)
+    found = fastpam1(part)
+    part.matrix = None  # which knows it
+    return sample[found.assignment.medoids]
 
 
 def _search(

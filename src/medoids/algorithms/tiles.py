@@ -26,8 +26,9 @@ _TILE = 1 << 18
 _FEWEST, _ARMS, _REFERENCES = 64, 4096, 2048
 # Tiles that there are at least, unless these take fewer than so many nanoseconds; none takes more than so many.
 _SHARES, _LEAST, _WAIT = 8, 2e5, 1.5e8
-# Landmarks that leave so large a share of distances cost more than they save, for so many scans to come.
-_HOPELESS, _PAUSE = 0.9, 8
+# Landmarks that leave so large a share of distances cost more than they save. One scan does without them then, two if
+# they fail again, and so on up to so many.
+_HOPELESS, _PAUSE = 0.9, 64
 
 
 class Tiles:
@@ -50,7 +51,7 @@ class Tiles:
         self._threads, self._tally = threads, tally
         self._top = np.iinfo(dtype).max if dtype.kind in "iu" else np.inf
         self._landmarks: Landmarks | None = None
-        self._pause = 0  # scans that do without them
+        self._pause, self._next = 0, 1  # scans that do without them, now and when they fail next
 
     def fill(self, level: Level, arms: Rows, places: Rows) -> None:
         """Store the distances from arms to the references of a level."""
@@ -139,8 +140,9 @@ class Tiles:
 
         self._threads.map(look, spans(len(forgotten), few), threaded=self._distance.threaded)
         self._tally.add(computed=sum(computed))
-        if marks is not None and sum(computed) > _HOPELESS * len(forgotten) * width:
-            self._pause = _PAUSE
+        if marks is not None:
+            failed = sum(computed) > _HOPELESS * len(forgotten) * width
+            self._pause, self._next = (self._next, min(2 * self._next, _PAUSE)) if failed else (0, 1)
 
     def _marks(self) -> Landmarks | None:
         """Return landmarks, where there can be some and they have not told too little of late.
