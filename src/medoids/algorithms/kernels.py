@@ -23,7 +23,6 @@ __all__ = [
     "lowest_face",
     "lowest_sums",
     "meet_faces",
-    "put_tile",
     "surest_arms",
 ]
 
@@ -33,31 +32,6 @@ RUN = 32
 # Loops over the matrix take four references at a time, so that sums are read and written once for four rows: with one
 # at a time they ran at two thirds of the speed of memory. `_row` gives the last one again, with weight 0, where a run
 # ends early.
-
-
-@kernel(fast_sums=True)
-def put_tile(block, values, row, column, w_rows, w_columns, of_rows, of_columns):  # type: ignore[no-untyped-def]
-    """Copy a tile of a symmetric matrix to both of its places, and fill in the weighted sums of its rows and columns.
-
-    Squares of 16, of which both sides stay in a core's nearest cache, are turned over one by one.
-    """
-    m, p = block.shape
-    sums = np.zeros(p, block.dtype)
-    for i in range(m):
-        source, target, weight, total = block[i], values[row + i, column : column + p], w_rows[i], block.dtype.type(0)
-        for j in range(p):
-            d = source[j]
-            target[j] = d
-            total += w_columns[j] * d
-            sums[j] += weight * d
-        of_rows[i] = total
-    of_columns[:] = sums
-    for a in range(0, m, 16):
-        for b in range(0, p, 16):
-            for j in range(b, min(b + 16, p)):
-                target = values[column + j]
-                for i in range(a, min(a + 16, m)):
-                    target[row + i] = block[i, j]
 
 
 @inline
@@ -119,15 +93,11 @@ def change_base(D, references, old, x1, w, start, stop, S):  # type: ignore[no-u
 
 @kernel()
 def lowest_sums(S, T, slots, start, stop, best):  # type: ignore[no-untyped-def]
-    """Fill in the lowest of S_i + T_ji over some slots j, where ``best`` is infinite before."""
-    last = len(slots) - 1
-    for e in range(0, len(slots), 4):
-        a, b = T[slots[e]], T[slots[min(e + 1, last)]]
-        c, d = T[slots[min(e + 2, last)]], T[slots[min(e + 3, last)]]
+    """Lowest of S_i + T_ji over some slots j, unless it is lower already."""
+    for j in slots:
+        totals = T[j]
         for i in range(start, stop):
-            best[i] = min(best[i], min(min(a[i], b[i]), min(c[i], d[i])))
-    for i in range(start, stop):
-        best[i] += S[i]
+            best[i] = min(best[i], S[i] + totals[i])
 
 
 @kernel()

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.algorithms.problem import Problem
-from medoids.distances import SMALL
 from medoids.distances.precomputed import Precomputed
 from medoids.distances.protocol import Floats
 from medoids.engine.threads import spans
@@ -72,7 +71,7 @@ class Matrix:
             tiles = [(a, slice(a.start if self._half() else 0, n)) for a in spans(n, 1)]
 
         # A pass over the matrix is nothing to dear distances, and sums of small tiles would need much memory.
-        summed = n > SMALL and distance.threaded and self._half() and values.dtype.kind == "f" and edge == _EDGE
+        summed = distance.threaded and self._half() and values.dtype.kind == "f" and edge == _EDGE
         weights = problem.weights.astype(values.dtype)
         # Of each tile in a row of its own, so that threads need not agree on an order.
         sums = np.zeros((-(-n // edge), n)) if summed else np.zeros((0, n))
@@ -80,15 +79,12 @@ class Matrix:
         def fill(tile: tuple[slice, slice]) -> None:
             rows, columns = tile
             block = distance.block(rows, columns)
-            if summed:
-                from medoids.algorithms.kernels import put_tile
-
-                to = sums[columns.start // edge, rows], sums[rows.start // edge, columns]
-                put_tile(block, values, rows.start, columns.start, weights[rows], weights[columns], *to)
-                return
             values[rows, columns] = block
             if self._half():
                 values[columns, rows] = block.T
+            if summed:
+                sums[columns.start // edge, rows] = block @ weights[columns]
+                sums[rows.start // edge, columns] = weights[rows] @ block
 
         problem.threads.map(fill, tiles, threaded=distance.threaded)
         if summed:
