@@ -97,7 +97,7 @@ class Order:
         slots = int(slot.max(initial=0)) + 1
         stretches = -(-len(slot) // _STRETCH)
         # Two bytes, where they are enough, are sorted in a tenth of the time.
-        kind = np.uint16 if stretches * slots <= 1 << 16 else np.intp
+        kind = np.uint16 if stretches * slots < 1 << 16 else np.intp
         key = np.repeat(np.arange(0, stretches * slots, slots, dtype=kind), _STRETCH)[: len(slot)] + slot.astype(kind)
         order = np.argsort(key, kind="stable")
         sorted_key = key[order]
