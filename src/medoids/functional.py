@@ -268,8 +268,7 @@ def posed(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> It
         try:
             yield problem
         finally:
-            # They know their problem: without this, they would stay until the garbage collector comes by.
-            problem.matrix = problem.medoid_rows = problem.best = None
+            problem.let_go()
 
 
 def choose_algorithm(algorithm: str, problem: Problem) -> tuple[str, str]:

@@ -359,6 +359,6 @@ def _agreement(problem: Problem, ks: Sequence[int]) -> dict[int, float]:
         for fitted, solution, _before in _walk(part, able, "fastpam1"):
             distances = problem.distance.exact_block(drawn[solution.assignment.medoids], compared)
             labels[fitted.k].append(distances.argmin(axis=0))
-        part.matrix = None
+        part.let_go()
     mean = {k: float(np.mean([adjusted_rand_score(a, b) for a, b in combinations(labels[k], 2)])) for k in able}
     return {k: mean.get(k, float("nan")) for k in ks}

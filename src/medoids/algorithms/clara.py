@@ -40,7 +40,7 @@ def clara(problem: Problem) -> Solution:
         init = problem.init if given is None else np.searchsorted(sample, given) if turn == 0 else "build"
         part = problem.part(sample, init=init, max_iter=problem.max_iter - n_swaps)
         found = fastpam1(part)
-        part.matrix = None  # which knows it
+        part.let_go()
         n_swaps, converged = n_swaps + found.n_swaps, converged and found.converged
         medoids = sample[found.assignment.medoids]
         assignment = problem.assign(medoids)

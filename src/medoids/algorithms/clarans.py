@@ -48,7 +48,7 @@ def _start(problem: Problem) -> npt.NDArray[np.intp]:
     sample = draw(problem, [])
     part = problem.part(sample, init="build", max_iter=0)
     found = fastpam1(part)
-    part.matrix = None  # which knows it
+    part.let_go()
     return sample[found.assignment.medoids]
 
 

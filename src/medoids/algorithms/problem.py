@@ -151,6 +151,10 @@ class Problem:
             position={},
         )
 
+    def let_go(self) -> None:
+        """Forget what knows this problem, at its end: else all would stay until the garbage collector comes by."""
+        self.matrix = self.medoid_rows = self.best = None
+
     def add(self, assignment: Assignment, i: int) -> None:
         """Make row i the next medoid."""
         if i in self.known:
