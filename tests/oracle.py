@@ -1,6 +1,7 @@
 """PAM in plain loops: obviously correct, and what everything else is compared with.
 
-D[i][s] is d(i, s), with i as the medoid. Losses within 1e-10 of the lowest tie, and the lowest row wins.
+D[i][s] is d(i, s), with i as the medoid. Losses within 1e-10 of the magnitude of what the lowest one sums, which is the
+sum of w |d|, tie, and the lowest row wins; a swap must lower the loss by more than that.
 """
 
 from __future__ import annotations
@@ -14,17 +15,23 @@ def loss(D, medoids, w):
     return sum(w[s] * min(D[m][s] for m in medoids) for s in range(len(D)))
 
 
-def first_lowest(options):
-    """Return the first (key, loss) whose loss ties with the lowest."""
-    best = min(value for _, value in options)
-    return next((key, value) for key, value in options if value <= best + TOLERANCE * abs(best))
+def magnitude(D, medoids, w):
+    return sum(w[s] * abs(min(D[m][s] for m in medoids)) for s in range(len(D)))
+
+
+def first_lowest(D, options, w):
+    """Return the first (key, medoids, loss) of some (key, medoids) whose loss ties with the lowest."""
+    options = [(key, medoids, loss(D, medoids, w)) for key, medoids in options]
+    _, medoids, best = min(options, key=lambda option: option[2])
+    limit = best + TOLERANCE * magnitude(D, medoids, w)
+    return next(option for option in options if option[2] <= limit)
 
 
 def build(D, k, w):
     medoids = []
     while len(medoids) < k:
         rows = [i for i in range(len(D)) if w[i] > 0 and i not in medoids]
-        medoids.append(first_lowest([(i, loss(D, [*medoids, i], w)) for i in rows])[0])
+        medoids.append(first_lowest(D, [(i, [*medoids, i]) for i in rows], w)[0])
     return medoids
 
 
@@ -32,11 +39,12 @@ def swap(D, medoids, w):
     """Return the best swap as (slot, row), or None if no swap lowers the loss."""
     now = loss(D, medoids, w)
     rows = [i for i in range(len(D)) if w[i] > 0 and i not in medoids]
-    options = [((j, i), loss(D, [*medoids[:j], i, *medoids[j + 1 :]], w)) for i in rows for j in range(len(medoids))]
+    options = [((j, i), [*medoids[:j], i, *medoids[j + 1 :]]) for i in rows for j in range(len(medoids))]
     if not options:
         return None
-    best, value = first_lowest(options)
-    return best if value < now - TOLERANCE * abs(now) else None
+    best, changed, value = first_lowest(D, options, w)
+    least = TOLERANCE * max(magnitude(D, medoids, w), magnitude(D, changed, w))
+    return best if value < now - least else None
 
 
 def pam(D, k, w=None, medoids=None, max_iter=1000):

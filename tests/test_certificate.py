@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import data
 import oracle
-from medoids import certify, k_medoids
+from medoids import KMedoids, certify, k_medoids
 
 
 def random_problem(seed: int) -> tuple[np.ndarray, int, np.ndarray]:
@@ -96,6 +99,46 @@ def test_k_equal_to_n_and_rows_of_weight_0() -> None:
     a, b = certify(X, [0, 1], sample_weight=w), certify(X[:9], [0, 1])
     assert (a.loss, a.swap, a.gain) == (pytest.approx(b.loss), b.swap, pytest.approx(b.gain))
     assert a.lower_bound == pytest.approx(b.lower_bound, rel=1e-3)
+
+
+def by_estimator(X: Any, k: int, sample_weight: Any, **settings: Any) -> KMedoids:
+    return KMedoids(k, **settings).fit(X, sample_weight=sample_weight)
+
+
+@pytest.mark.parametrize("fit", [by_estimator, k_medoids])
+def test_a_model_brings_medoids_metric_and_weights(fit: Any) -> None:
+    random = np.random.RandomState(0)
+    X, w = random.exponential(size=(40, 3)), random.choice([1.0, 50.0], 40)
+    settings = {"metric": "minkowski", "metric_params": {"p": 3}, "max_iter": 0, "init": [0, 1, 2]}
+    with pytest.warns(ConvergenceWarning):
+        model = fit(X, 3, sample_weight=w, **settings)
+    found = certify(model, X)
+    D = cdist(X, X, "minkowski", p=3)
+    assert found.loss == pytest.approx(oracle.loss(D, [0, 1, 2], w) / w.sum())
+    slot, i = oracle.swap(D.tolist(), [0, 1, 2], w.tolist())
+    assert found.swap == (slot, i)  # the medoid of a slot is the row of that number
+    # Weights that are given take the place of those of the fit.
+    assert certify(model, X, sample_weight=1).loss == pytest.approx(oracle.loss(D, [0, 1, 2], np.ones(40)) / 40)
+    for wrong in ({"metric": "l1"}, {"metric_params": {"p": 1}}):
+        with pytest.raises(ValueError, match="takes metric and metric_params from the model"):
+            certify(model, X, **wrong)
+    with pytest.raises(TypeError, match=r"the model comes first: certify\(model, X\)"):
+        certify(X, model)
+    with pytest.raises(ValueError, match="X has 39 rows, but the clustering has 40 points"):
+        certify(model, X[:39])
+
+
+def test_a_model_knows_its_columns() -> None:
+    frame = pd.DataFrame(np.random.RandomState(0).normal(size=(20, 2)), columns=["a", "b"])
+    model = KMedoids(2).fit(frame)
+    certify(model, frame)
+    with pytest.raises(ValueError, match="feature names should match"):
+        certify(model, frame[["b", "a"]])
+
+
+def test_a_model_that_is_not_fitted() -> None:
+    with pytest.raises(NotFittedError, match="KMedoids instance is not fitted yet"):
+        certify(KMedoids(2), np.zeros((4, 1)))
 
 
 def test_wrong_rows() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -17,6 +18,9 @@ import pytest
 
 from medoids import Clustering, KMedoids, TraceRecord, k_medoids
 from medoids.algorithms import ALGORITHMS
+from medoids.checkpoints import Checkpoint
+from medoids.files import InUse
+from medoids.saved import Bounds
 
 X = np.random.RandomState(5).rand(150, 3)
 
@@ -171,29 +175,34 @@ def test_a_killed_process_goes_on_in_build_and_in_swap(tmp_path: Path) -> None:
 WRITING = """
 import sys
 from pathlib import Path
-from medoids.checkpoints import Checkpoint, Saved
-file = Checkpoint(Path(sys.argv[1]), {"data": {}, "settings": {}}, resume=True)
-number = 0
+import numpy as np
+from medoids import TraceRecord
+from medoids.checkpoints import Checkpoint
+from medoids.saved import Bounds, Saved, state_of
+file = Checkpoint(Path(sys.argv[1]), {"data": {}, "settings": {}}, Bounds(10**9, 20_000, ["pam"]), resume=True)
+number, random = 0, state_of(np.random.RandomState(0))
 while True:
     number += 1
-    file.save(Saved("pam", "", [number] * 20_000, [], {}, 0.0, {}, {}))
+    step = TraceRecord("build", number, None, 1.0, 1, 0.0, 1, 1)
+    medoids = list(range(number, number + 20_000))
+    file.save(Saved("pam", "", medoids, [step], {}, 0.0, random, random, {"swaps": 0}))
     print(number, flush=True)
 """
 
 
 def test_a_process_killed_while_it_writes_leaves_a_whole_file(tmp_path: Path) -> None:
-    from medoids.checkpoints import Checkpoint
-
     path = tmp_path / "fit"
     for pause in (3, 8, 13):
         with subprocess.Popen([sys.executable, "-c", WRITING, str(path)], stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             last = [int(process.stdout.readline()) for _ in range(pause)][-1]
             process.kill()
-        saved = Checkpoint(path, {"data": {}, "settings": {}}, resume=True).saved
+        with Checkpoint(path, {"data": {}, "settings": {}}, Bounds(10**9, 20_000, ["pam"]), resume=True) as file:
+            saved = file.saved
         assert saved is not None
         assert saved.medoids[0] >= last
-        assert saved.medoids == [saved.medoids[0]] * 20_000
+        assert saved.medoids == list(range(saved.medoids[0], saved.medoids[0] + 20_000))
+        assert [each.name for each in tmp_path.iterdir()] == ["fit"], "the draft of the killed process is removed"
 
 
 @pytest.fixture
@@ -261,6 +270,132 @@ def test_a_changed_file_is_refused(stopped: Path) -> None:
     refuse(stopped, "is damaged: its checksum is not that of its content")
 
 
+def forge(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    """Change the content of a checkpoint, and make its checksum that of the new content."""
+    content = json.loads(path.read_text())
+    change(content)
+    body = {"about": content["about"], "state": content["state"]}
+    content["checksum"] = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    path.write_text(json.dumps(content))
+
+
+def setting(*names: Any, to: Any) -> Callable[[dict[str, Any]], None]:
+    """Return a change of one part of the state."""
+
+    def change(content: dict[str, Any]) -> None:
+        part = content["state"]
+        for name in names[:-1]:
+            part = part[name]
+        part[names[-1]] = to
+
+    return change
+
+
+def dropping(name: str) -> Callable[[dict[str, Any]], None]:
+    return lambda content: content["state"].pop(name)
+
+
+FORGED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "negative medoid": (setting("medoids", 0, to=-1), r"state.medoids\[0\] is -1; it must be a whole number from 0 to"),
+    "medoid out of range": (setting("medoids", 4, to=150), r"state.medoids\[4\] is 150"),
+    "huge medoid": (setting("medoids", 4, to=10**30), r"state.medoids\[4\] is 10+"),
+    "medoid twice": (lambda c: setting("medoids", 0, to=c["state"]["medoids"][1])(c), "twice"),
+    "medoid of text": (setting("medoids", 0, to="3"), r"state.medoids\[0\] is '3'"),
+    "medoid of float": (setting("medoids", 0, to=3.0), r"state.medoids\[0\] is 3.0"),
+    "medoid of bool": (setting("medoids", 0, to=True), r"state.medoids\[0\] is True"),
+    "medoids not a list": (setting("medoids", to={"0": 1}), "state.medoids is"),
+    "too many medoids": (setting("medoids", to=[1, 2, 3, 4, 5, 6]), "has 6 entries"),
+    "no medoids": (setting("medoids", to=[]), "has 0 entries"),
+    "too few for a swap": (setting("medoids", to=[1, 2]), "has 2 entries; after BUILD it must have 5"),
+    "deep medoids": (setting("medoids", to=json.loads("[" * 400 + "]" * 400)), "state.medoids"),
+    "unknown algorithm": (setting("algorithm", to="magic"), "state.algorithm is 'magic'; it must be one of"),
+    "no algorithm": (dropping("algorithm"), "state has no algorithm"),
+    "no trace": (dropping("trace"), "state has no trace"),
+    "empty trace": (setting("trace", to=[]), "state.trace has 0 entries"),
+    "trace of numbers": (setting("trace", to=[1]), r"state.trace\[0\] is 1"),
+    "phase": (setting("trace", 0, "phase", to="<script>"), r"state.trace\[0\].phase"),
+    "loss": (setting("trace", 0, "loss", to=float("nan")), r"state.trace\[0\].loss is nan"),
+    "row of the trace": (setting("trace", 0, "medoid_in", to=-7), r"state.trace\[0\].medoid_in is -7"),
+    "counts": (
+        setting("counts", to={"build": {"requested": -1, "computed": 0, "cached": 0}}),
+        "state.counts.build.req",
+    ),
+    "seconds": (setting("seconds", to="long"), "state.seconds is 'long'"),
+    "position": (setting("position", to={"swaps": -3}), "state.position.swaps is -3"),
+    "position of another kind": (setting("position", to={"swaps": 0, "round": 5}), "state.position.round is 5"),
+    "unknown position": (setting("position", to={"swaps": 0, "x": 5}), "state.position has an unknown 'x'"),
+    "start": (setting("start", to=7), "state.start is 7"),
+    "best": (
+        setting("best", to={"medoids": [0, 1, 2, 3, 4], "n_swaps": 0, "converged": True, "trace": []}),
+        "state.best",
+    ),
+    "generator": (setting("random", "bit_generator", to="seed"), "state.random.bit_generator is 'seed'"),
+    "beyond the key": (setting("random", "state", "pos", to=10**6), "state.random.state.pos is 1000000"),
+    "short key": (setting("origin", "state", "key", to=[1, 2]), "state.origin.state.key has 2 entries"),
+    "empty key": (setting("origin", "state", "key", to=[0] * 624), "state.origin.state.key is all 0"),
+    "state of text": (lambda c: c.update(state="x"), "state is 'x'"),
+    "about of text": (lambda c: c.update(about=["x"]), "about is"),
+    "data of text": (lambda c: c["about"].update(data="x"), "about.data is 'x'"),
+    "unknown part": (setting("more", to=1), "state has an unknown 'more'"),
+}
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_a_forged_state_with_a_valid_checksum_is_refused(case: str, stopped: Path) -> None:
+    change, words = FORGED[case]
+    forge(stopped, change)
+    refuse(stopped, words)
+
+
+def test_a_forged_medoid_of_weight_0_or_without_the_frozen_is_refused(tmp_path: Path) -> None:
+    path, weights = tmp_path / "fit", np.ones(150)
+    weights[7] = 0
+    keywords: dict[str, Any] = {"sample_weight": weights, "frozen_medoids": [3], "random_state": 0, "checkpoint": path}
+    with pytest.raises(KeyboardInterrupt):
+        k_medoids(X, 5, callback=stop_at(3), **keywords)
+    whole = path.read_text()
+    forge(path, setting("medoids", 1, to=7))
+    with pytest.raises(ValueError, match="row 7 as a medoid, which has weight 0"):
+        k_medoids(X, 5, resume=True, **keywords)
+    path.write_text(whole)
+    forge(path, setting("medoids", 0, to=4))
+    with pytest.raises(ValueError, match=r"lacks frozen rows, which are \[3\]"):
+        k_medoids(X, 5, resume=True, **keywords)
+
+
+def test_json_nested_too_deeply_is_refused(stopped: Path) -> None:
+    stopped.write_text("[" * 100_000)
+    refuse(stopped, "no checkpoint of medoids")
+    stopped.write_text('{"format": "medoids checkpoint", "version": 1, "state": ' + "[" * 900 + "]" * 900 + "}")
+    refuse(stopped, "is damaged|no checkpoint")
+
+
+def test_a_checkpoint_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "fit"
+    with pytest.raises(KeyboardInterrupt):
+        k_medoids(X, 5, checkpoint=path, callback=stop_at(2), random_state=0)
+    path.chmod(0o600)
+    k_medoids(X, 5, checkpoint=path, resume=True, random_state=0)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_two_fits_with_one_checkpoint(tmp_path: Path) -> None:
+    path = tmp_path / "fit"
+    refusals: list[str] = []
+
+    def start_another(step: TraceRecord) -> None:
+        with pytest.raises(InUse) as refused:
+            k_medoids(X, 5, checkpoint=path, resume=True, random_state=0)
+        refusals.append(str(refused.value))
+
+    found = k_medoids(X, 5, checkpoint=path, callback=start_another, random_state=0)
+    assert_same(found, k_medoids(X, 5, random_state=0))
+    assert len(refusals) == len(found.trace)
+    words = f"fit' is being written by another fit or command (process {os.getpid()}); wait for it to end"
+    assert all(words in refusal for refusal in refusals)
+    assert [each.name for each in tmp_path.iterdir()] == ["fit"]
+
+
 def test_another_version_is_refused(stopped: Path) -> None:
     content = json.loads(stopped.read_text())
     content["version"] = 99
@@ -308,14 +443,14 @@ def test_the_command_goes_on_after_ctrl_c(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, messages = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "go on with --checkpoint fit.checkpoint --resume" in messages
+    assert "continue with --checkpoint fit.checkpoint --resume" in messages
     done = subprocess.run([*command, "--resume"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     expected = k_medoids(Y, 6, algorithm="clarans", random_state=0)
     assert [entry["row"] for entry in json.loads(done.stdout)["medoids"]] == expected.medoid_indices.tolist()
     refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert refused.returncode == 1
-    assert "--checkpoint fit.checkpoint is there already; add --resume to go on from it, or delete it" in refused.stderr
+    assert "--checkpoint fit.checkpoint exists already; add --resume to continue" in refused.stderr
     alone = subprocess.run([*command[:-4], "--resume"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert alone.returncode == 2
     assert "--resume needs --checkpoint PATH" in alone.stderr

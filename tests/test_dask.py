@@ -19,7 +19,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import data
-from medoids import Clustering, TraceRecord, k_medoids
+from medoids import Clustering, TraceRecord, certify, k_medoids, medoid_silhouette, plot, report, silhouette
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 da = pytest.importorskip("dask.array")
@@ -51,6 +51,8 @@ def assert_same(model: KMedoids, expected: Clustering) -> None:
     assert model.medoid_indices_.tolist() == expected.medoid_indices.tolist()
     assert model.inertia_ == pytest.approx(expected.inertia, rel=1e-12)
     assert model.labels_.compute().tolist() == expected.labels.tolist()
+    np.testing.assert_allclose(model.distances_.compute(), expected.distances, rtol=1e-9, atol=1e-12)
+    assert model.loss_ == pytest.approx(expected.loss, rel=1e-12)
     assert (model.n_iter_, model.converged_) == (expected.n_swaps, expected.converged)
     assert [step.medoid_in for step in model.trace_] == [step.medoid_in for step in expected.trace]
 
@@ -64,7 +66,7 @@ def test_arrays_in_any_chunks(client: Any, chunks: tuple[int, ...]) -> None:
     model = KMedoids(K, random_state=0).fit(da.from_array(X, chunks=(chunks, 3)))
     assert_same(model, local(X))
     assert isinstance(model.labels_, da.Array)
-    assert model.labels_.chunks == (chunks,)
+    assert model.labels_.chunks == model.distances_.chunks == (chunks,)
     assert model.cluster_centers_.tolist() == X[model.medoid_indices_].tolist()
 
 
@@ -138,6 +140,65 @@ def test_new_data(client: Any) -> None:
     assert model.predict(X[:9]).tolist() == expected[:9].argmin(axis=1).tolist()
     assert model.score(D) == pytest.approx(-model.inertia_)
     assert KMedoids(K, random_state=0).fit_predict(D).compute().tolist() == model.labels_.compute().tolist()
+
+
+# Of dask itself, with the newest pandas.
+@pytest.mark.filterwarnings("ignore:The inplace keyword")
+def test_names_of_columns(client: Any) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame(blobs(300), columns=list("abcdef"))
+    D = dd.from_pandas(frame, npartitions=3)
+    model = KMedoids(K, random_state=0).fit(D)
+    assert model.feature_names_in_.tolist() == list("abcdef")
+    assert model.n_features_in_ == 6
+    expected = model.labels_.compute().tolist()
+    assert model.predict(frame).tolist() == model.predict(D).compute().tolist() == expected
+    turned = list("bacdef")
+    for method in (model.predict, model.transform, model.score):
+        for new in (D[turned], frame[turned]):
+            with pytest.raises(ValueError, match="feature names should match those that were passed during fit"):
+                method(new)
+    with pytest.raises(ValueError, match="Feature names unseen at fit time"):
+        model.predict(D.rename(columns={"a": "z"}))
+    with pytest.raises(ValueError, match="X has 5 features, but KMedoids is expecting 6"):
+        KMedoids(K).fit(D.to_dask_array(lengths=True)).predict(frame.to_numpy()[:, :5])
+    # Another fit has other columns, or none.
+    assert not hasattr(model.fit(D.to_dask_array(lengths=True)), "feature_names_in_")
+    with pytest.raises(TypeError, match="all input features have string names"):
+        KMedoids(K).fit(dd.from_pandas(frame.rename(columns={"a": 1}), npartitions=2))
+
+
+def test_looking_at_a_fit(client: Any, tmp_path: Path) -> None:
+    """Reports, figures, silhouettes and certificates of a cluster's fit are those of the local one."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    X = blobs(400)
+    weights = np.random.RandomState(1).randint(1, 40, size=400).astype(float)
+    D, W = da.from_array(X, chunks=(150, 6)), da.from_array(weights, chunks=150)
+    model = KMedoids(K, random_state=0, metric="l1", client=client).fit(D, sample_weight=W)
+    expected = local(X, sample_weight=weights, metric="l1")
+    for data_ in (X, D):
+        assert silhouette(model, data_).value == pytest.approx(silhouette(expected, X).value)
+        assert medoid_silhouette(model, data_).value == pytest.approx(medoid_silhouette(expected, X).value)
+        ours, theirs = certify(model, data_), certify(X, expected.medoid_indices, metric="l1", sample_weight=weights)
+        assert (ours.loss, ours.swap) == (pytest.approx(theirs.loss), theirs.swap)
+        assert ours.lower_bound == pytest.approx(theirs.lower_bound)
+        pages = [report(found, data_, tmp_path / "r.html").read_text() for found in (model, expected)]
+        medoids_ = [page[page.index('<section id="medoids">') : page.index('<section id="loss">')] for page in pages]
+        assert medoids_[0] == medoids_[1]
+        assert "algorithm=&#x27;pairedpam&#x27;" in pages[0]
+        assert "client=" not in pages[0]
+        ax = plot.map(model, data_)
+        sizes = np.bincount(expected.labels).tolist()
+        assert [len(points.get_offsets()) for points in ax.collections[:K]] == sizes
+    assert [bar.get_height() for bar in plot.sizes(model).patches] == sizes
+    assert plot.loss(model).lines[0].get_ydata().tolist() == [step.loss for step in model.trace_]
+    mpl.pyplot.close("all")
+    for look in (plot.sizes, lambda model: silhouette(model, X), lambda model: certify(model, X)):
+        with pytest.raises(NotFittedError):
+            look(KMedoids(2))
 
 
 @pytest.mark.parametrize(("name", "metric", "n"), [("mnist", "l2", 4000), ("newsgroups", "cosine", 4000)])
@@ -270,6 +331,7 @@ def test_what_a_cluster_does_not_do(client: Any) -> None:
     for setting, message in [
         ({"algorithm": "pam"}, "algorithm='pam'"),
         ({"swap": "eager"}, "swap='eager' is not available"),
+        ({"time_limit": 5}, "time_limit=5 is not available on a cluster.*callback"),
         ({"n_init": 3}, "n_init=3 is not available"),
         ({"n_jobs": 2}, "n_jobs=2 is not available"),
         ({"init": "random"}, "init='random' is not available"),
@@ -278,6 +340,7 @@ def test_what_a_cluster_does_not_do(client: Any) -> None:
         ({"n_clusters": 301}, "n_clusters=301 is more than"),
         ({"frozen_medoids": [300]}, r"frozen_medoids\[0\]=300 is not a row of X"),
         ({"frozen_medoids": [3, 3]}, "frozen_medoids repeats row 3"),
+        ({"candidates": [0, 1]}, r"candidates=\[0, 1\] is unknown; it must be None .* or 'all'"),
         ({"frozen_medoids": [3], "init": [1, 2]}, "init lacks row 3 of frozen_medoids"),
         ({"init": [1]}, "init has 1 row indices"),
         ({"resume": True}, "needs checkpoint"),

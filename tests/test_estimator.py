@@ -77,6 +77,8 @@ def test_attributes_by_hand() -> None:
     model = KMedoids(2).fit(line)
     assert sorted(model.medoid_indices_) == [1, 4]
     assert model.inertia_ == pytest.approx(8)
+    assert model.loss_ == pytest.approx(8 / 6)
+    assert model.distances_.tolist() == pytest.approx([1, 0, 2, 1, 0, 4])
     assert model.labels_.shape == (6,)
     assert len(set(model.labels_[:3])) == len(set(model.labels_[3:])) == 1
     np.testing.assert_array_equal(model.cluster_centers_, line[model.medoid_indices_])
@@ -97,6 +99,8 @@ def test_weights_by_hand() -> None:
     model = KMedoids(1).fit(line, sample_weight=[1, 1, 1, 1, 9])
     assert model.medoid_indices_.tolist() == [4]
     assert model.inertia_ == pytest.approx(4 + 3 + 2 + 1)
+    assert model.loss_ == pytest.approx(10 / 13)
+    assert model.distances_.tolist() == pytest.approx([4, 3, 2, 1, 0])
     assert model.score([[3.0], [0.0]], sample_weight=[2, 0.5]) == pytest.approx(-(2 * 1 + 0.5 * 4))
 
 
@@ -292,8 +296,8 @@ def test_a_pickle_of_a_fit_in_single_precision_is_small_and_predicts_the_same() 
     train = np.random.default_rng(5).normal(size=(SMALL + 1, 3))
     model = KMedoids(3).fit(train)
     pickled = pickle.dumps(model)
-    # The labels, but neither the training rows nor a matrix.
-    assert len(pickled) < 8 * len(train) + 20_000
+    # Labels and distances, but neither the training rows nor a matrix.
+    assert len(pickled) < 16 * len(train) + 20_000
     np.testing.assert_array_equal(pickle.loads(pickled).transform(NEW[:, :3]), model.transform(NEW[:, :3]))
 
 
@@ -575,11 +579,16 @@ def test_swaps_are_counted_without_the_steps_of_build() -> None:
 
 
 @pytest.mark.parametrize("algorithm", sorted(set(EVERY) - {"clara", "clarans"}))
-@pytest.mark.parametrize("on_interrupt", ["raise", "return"])
-def test_an_interrupt_in_build_raises(algorithm: str, on_interrupt: str) -> None:
-    callback = interrupt_at("build", 2)
+def test_an_interrupt_in_build_raises_or_returns_a_quick_start(algorithm: str) -> None:
+    keywords: dict[str, Any] = {"algorithm": algorithm, "random_state": 0}
     with pytest.raises(KeyboardInterrupt):
-        k_medoids(X, 6, algorithm=algorithm, callback=callback, on_interrupt=on_interrupt, random_state=0)
+        k_medoids(X, 6, callback=interrupt_at("build", 2), **keywords)
+    found = k_medoids(X, 6, callback=interrupt_at("build", 2), on_interrupt="return", **keywords)
+    assert found.medoid_indices[:2].tolist() == [record.medoid_in for record in found.trace[:2]]
+    assert len(set(found.medoid_indices.tolist())) == 6
+    assert found.inertia == pytest.approx(cdist(X, X[found.medoid_indices]).min(axis=1).sum(), rel=1e-9)
+    assert found.labels.tolist() == cdist(X, X[found.medoid_indices]).argmin(axis=1).tolist()
+    assert (found.n_swaps, found.converged) == (0, False)
 
 
 def test_an_interrupt_in_a_later_start_returns_the_best_so_far() -> None:
@@ -596,6 +605,20 @@ def test_an_interrupt_in_a_later_start_returns_the_best_so_far() -> None:
     assert found.loss == pytest.approx(min(record.loss for record in seen), rel=1e-12)
     assert found.trace[-1].loss == pytest.approx(found.loss, rel=1e-12)
     assert not found.converged
+
+
+def test_an_interrupt_between_two_starts_returns_the_first_with_its_steps() -> None:
+    draws = itertools.count(1)
+
+    class Interrupting(np.random.RandomState):
+        def choice(self, *arguments: Any, **keywords: Any) -> Any:
+            if next(draws) == 2:
+                raise KeyboardInterrupt
+            return super().choice(*arguments, **keywords)
+
+    found = k_medoids(X, 6, init="random", n_init=2, random_state=Interrupting(0), on_interrupt="return")
+    assert found.n_swaps == sum(record.phase == "swap" for record in found.trace) > 0
+    assert found.trace[-1].loss == pytest.approx(found.loss, rel=1e-12)
 
 
 def test_an_interrupted_estimator_is_not_fitted() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 
 from medoids import KMedoids, k_medoids, k_path, plot
 
@@ -42,6 +45,15 @@ def test_sizes_are_bars_on_the_given_axes() -> None:
     ax = mpl.pyplot.figure().subplots()
     assert plot.sizes(found, ax=ax) is ax
     assert [bar.get_height() for bar in ax.patches] == np.bincount(found.labels).tolist()
+
+
+@pytest.mark.parametrize("draw", [plot.loss, plot.sizes, lambda model: plot.map(model, X)])
+def test_a_model_that_is_not_fitted(draw: Any) -> None:
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        draw(KMedoids(3))
+    with pytest.raises(TypeError, match="must be a Clustering or a fitted KMedoids"):
+        draw(X)
+    assert not mpl.pyplot.get_fignums()  # no empty figure either
 
 
 def test_a_path_has_a_curve_for_each_score() -> None:

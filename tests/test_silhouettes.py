@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import silhouette_samples, silhouette_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import data
 from medoids import KMedoids, k_medoids, medoid_silhouette, silhouette
@@ -90,6 +94,28 @@ def test_medoid_silhouette_is_that_of_kmedoids() -> None:
         same = k_medoids(D, 2, metric="precomputed", frozen_medoids=[0, 20])
     mean, _ = kmedoids.medoid_silhouette(D, same.medoid_indices.astype(np.uint64), True)
     assert medoid_silhouette(same, D).value == pytest.approx(mean)
+
+
+def test_the_weights_of_the_fit_are_the_default() -> None:
+    X, w = np.random.RandomState(0).normal(size=(30, 2)), np.arange(1.0, 31)
+    for found in (k_medoids(X, 3, sample_weight=w), KMedoids(3).fit(X, sample_weight=w)):
+        for function in (silhouette, medoid_silhouette):
+            assert function(found, X).value == pytest.approx(function(found, X, sample_weight=w).value, rel=1e-12)
+            assert function(found, X).value != pytest.approx(function(found, X, sample_weight=1).value, rel=1e-6)
+
+
+@pytest.mark.parametrize("function", [silhouette, medoid_silhouette])
+def test_what_is_not_a_clustering(function: Any) -> None:
+    X = np.random.RandomState(0).normal(size=(30, 2))
+    found = k_medoids(X, 2)
+    for first, second in [(found.labels, X), (X, found.labels), (X, found)]:
+        with pytest.raises(TypeError, match="Clustering or a fitted KMedoids, followed by X; got ndarray"):
+            function(first, second)
+    with pytest.raises(NotFittedError, match="KMedoids instance is not fitted yet"):
+        function(KMedoids(2), X)
+    pipeline = make_pipeline(StandardScaler(), KMedoids(2)).fit(X)
+    with pytest.raises(TypeError, match=r"got Pipeline\. Pass the KMedoids inside of it"):
+        function(pipeline, X)
 
 
 def test_wrong_asking() -> None:

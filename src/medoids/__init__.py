@@ -9,8 +9,10 @@ Three floors, imports point down only::
     ground       distances/    engine/                                what a distance is; where blocks run
     experiments  experiments/  (the paper's tables and figures)       datasets/  (its data)
     beside       validation.py inputs.py (every check and message)  clustering.py (the result)
-                 progress.py (what a fit says)  files.py (outputs that are whole or not there)
-                 checkpoints.py fingerprints.py (to go on later)  stored.py (rows in files)
+                 fitted.py (what any fit found, for those that look at it)
+                 progress.py (what a fit says)  files.py (outputs: complete, and one writer at a time)
+                 checkpoints.py saved.py fingerprints.py (to go on later)  stored.py (rows in files)
+                 forms.py (what values from files must look like)
 
 Names are imported when they are first used: ``medoids --help`` answers before scikit-learn would be loaded.
 """

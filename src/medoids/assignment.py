@@ -24,18 +24,21 @@ _LOT = 1 << 16
 # Share of a distance by which an estimate in float32 may be wrong, and more: metrics sum near pairs in float64.
 DOUBT = 1 / 256
 
-# Losses that differ by less than this share of their magnitude tie, and a swap must gain more than it.
+# Losses that differ by less than this share of the magnitude of what is summed, the sum of w |d|, tie, and a swap must
+# gain more than it. The magnitude is the loss itself unless distances are negative; then terms cancel, and rounding
+# errors are a share of the terms, not of what is left of them.
 TOLERANCE = 1e-10
 
 
-def lowest(losses: Float64s) -> tuple[int, int]:
+def lowest(losses: Float64s, magnitudes: Float64s) -> tuple[int, int]:
     """Position of the smallest entry of a (slots, candidates) array; ties go to the lowest candidate, then slot.
 
-    >>> lowest(np.array([[3.0, 1.0, 2.0], [3.0, 5.0, 1.0]]))
+    >>> losses = np.array([[3.0, 1.0, 2.0], [3.0, 5.0, 1.0]])
+    >>> lowest(losses, losses)
     (0, 1)
     """
-    best = losses.min()
-    tied = losses <= best + TOLERANCE * abs(best)
+    best = np.unravel_index(losses.argmin(), losses.shape)
+    tied = losses <= losses[best] + TOLERANCE * magnitudes[best]
     i = int(np.argmax(tied.any(axis=0)))
     return int(np.argmax(tied[:, i])), i
 
@@ -55,6 +58,8 @@ class Assignment:
         Distances to them; infinite where there is none.
     loss : float
         Weighted sum of ``d1``.
+    magnitude : float
+        Weighted sum of its absolute values.
     fixed : list of int
         Slots of the frozen medoids, which no swap takes out.
 
@@ -87,7 +92,7 @@ class Assignment:
         self.second = np.full(n, -1, dtype=np.intp)
         self.d1 = np.full(n, np.inf)
         self.d2 = np.full(n, np.inf)
-        self.loss = np.inf
+        self.loss = self.magnitude = np.inf
         self.fixed: list[int] = []
         self._frozen = frozenset(frozen)
 
@@ -100,7 +105,7 @@ class Assignment:
         if self.table is not None:
             self.table[slot] = distances
         self._enter(slot, distances, np.ones(len(distances), dtype=bool))
-        self.loss = float(self.weights @ self.d1)
+        self._sum_up()
 
     def swap(self, slot: int, i: int, distances: Float64s) -> None:
         """Put row ``i`` in the place of the medoid in ``slot``; distances above d2 need not be exact.
@@ -115,7 +120,16 @@ class Assignment:
         points = np.flatnonzero(hit)
         for lot in spans(len(points), _LOT):
             self._rescan(points[lot], slot, distances)
-        self.loss = float(self.weights @ self.d1)
+        self._sum_up()
+
+    def _sum_up(self) -> None:
+        self.loss = self.magnitude = float(self.weights @ self.d1)
+        if self.d1.min(initial=0) < 0:
+            self.magnitude = float(self.weights @ np.abs(self.d1))
+
+    def improves(self, loss: float, magnitude: float) -> bool:
+        """Whether a state with this loss and magnitude is better than this one: the one rule for accepting a swap."""
+        return bool(loss < self.loss - TOLERANCE * max(self.magnitude, magnitude))
 
     def _enter(self, slot: int, distances: Float64s, where: npt.NDArray[np.bool_]) -> None:
         for lot in spans(len(distances), _LOT):
@@ -189,11 +203,29 @@ class Assignment:
 
         Distances above d2 need not be exact.
         """
-        kept = np.minimum(distances, self.d1)
-        own = self.weights * (np.minimum(distances, self.d2) - kept)
-        losses: Float64s = self.weights @ kept + np.bincount(self.nearest, own, minlength=len(self.medoids))
+        losses = self._by_slot(np.minimum(distances, self.d1), np.minimum(distances, self.d2))
         losses[self.fixed] = np.inf
         return losses
+
+    def swap_magnitudes(self, distances: Float64s) -> Float64s:
+        """Magnitudes of the states whose losses `swap_losses` returns."""
+        return self._by_slot(np.abs(np.minimum(distances, self.d1)), np.abs(np.minimum(distances, self.d2)))
+
+    def _by_slot(self, kept: Float64s, left: Float64s) -> Float64s:
+        """Sum what each point pays if its own medoid is kept; for each slot, if that slot's medoid has left."""
+        own = np.bincount(self.nearest, self.weights * (left - kept), minlength=len(self.medoids))
+        sums: Float64s = self.weights @ kept + own
+        return sums
+
+    def after_swaps(self, rows: Float64s) -> tuple[Float64s, Float64s]:
+        """Losses and magnitudes, both of shape (slots, candidates), after a swap with each of some candidates."""
+        losses = np.array([self.swap_losses(row) for row in rows]).T
+        return losses, np.array([self.swap_magnitudes(row) for row in rows]).T
+
+    def after_additions(self, rows: Float64s) -> tuple[Float64s, Float64s]:
+        """Losses and magnitudes, both of shape (1, candidates), after each of some candidates is added."""
+        near = np.minimum(rows, self.d1)
+        return (near @ self.weights)[None], (np.abs(near) @ self.weights)[None]
 
     def labels(self) -> Rows:
         """Nearest slot of each point, the lowest where several tie; a medoid goes to its own cluster if that ties."""

@@ -21,6 +21,7 @@ from medoids.algorithms.relaxation import dual_bound
 from medoids.assignment import Assignment
 from medoids.distances import Floats, count_rows
 from medoids.engine.threads import spans
+from medoids.fitted import data_of, is_model, weights_of
 from medoids.functional import Settings, posed
 from medoids.validation import check_data, check_rows, check_weights
 
@@ -101,9 +102,10 @@ def certify(
     X: Any,
     medoid_indices: Any,
     *,
-    metric: Any = "euclidean",
+    metric: Any = None,
     metric_params: dict[str, Any] | None = None,
     sample_weight: Any = None,
+    candidates: Any = None,
     memory_limit: Any = "2GiB",
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -112,12 +114,17 @@ def certify(
 
     Parameters
     ----------
-    X : array-like, matrix or sequence
-        As for `k_medoids`.
-    medoid_indices : array-like of int
+    X : array-like, matrix or sequence; or Clustering or fitted KMedoids
+        As for `k_medoids`. Or what was fitted, as in ``certify(model, X)``: it has the medoids, the metric and the
+        weights.
+    medoid_indices : array-like of int; or the data that the model was fitted to
         Rows of X.
-    metric, metric_params, sample_weight, memory_limit, n_jobs
-        As in `KMedoids`.
+    metric, metric_params : optional
+        As in `KMedoids`, euclidean by default. Those of a model cannot be changed.
+    sample_weight : array-like of shape (n,), optional
+        As in `KMedoids`. A model keeps the weights that it was fitted with, and these are the default.
+    candidates, memory_limit, n_jobs
+        As in `KMedoids`. Swaps and the bound are about medoids among the candidates and the given medoids.
     random_state : int, RandomState or None
         For what is sampled where n is large.
 
@@ -143,19 +150,31 @@ def certify(
     >>> from sklearn.datasets import load_iris
     >>> from medoids import certify, k_medoids
     >>> X = load_iris().data
-    >>> print(certify(X, k_medoids(X, 3).medoid_indices))
+    >>> print(certify(k_medoids(X, 3), X))
     no swap improves; within 0.0087% of the optimum
     >>> certify(X, [0, 50, 100]).swap
     (50, 78)
     """
     began = perf_counter()
-    X = check_data(X, metric)
+    if is_model(X):
+        if metric is not None or metric_params is not None:
+            raise ValueError("certify(model, X) takes metric and metric_params from the model; leave them out")
+        found, X = data_of(X, medoid_indices)
+        medoid_indices, sample_weight = found.medoid_indices, weights_of(found, sample_weight)
+        metric, metric_params = found.parameters.get("metric", "euclidean"), found.parameters.get("metric_params")
+        candidates = found.parameters.get("candidates") if candidates is None else candidates
+    elif is_model(medoid_indices):
+        raise TypeError("the model comes first: certify(model, X)")
+    else:
+        metric = "euclidean" if metric is None else metric
+        X = check_data(X, metric)
     n = count_rows(X)
     medoids = check_rows("medoid_indices", medoid_indices, n, check_weights(sample_weight, n))
     settings = Settings(
         metric=metric,
         metric_params=metric_params,
         init=medoids,
+        candidates=candidates,
         memory_limit=memory_limit,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -186,13 +205,13 @@ def certify(
 def _best_swap(problem: Problem, assignment: Assignment) -> tuple[int, int, float] | None:
     """Compare all swaps on all points; return (slot, row, loss)."""
     problem.matrix = matrix = Matrix(problem)
-    sums = CarriedSums(matrix, problem.weights > 0, problem.k, problem.threads)
+    sums = CarriedSums(matrix, problem.eligible, problem.k, problem.threads)
     sums.follow(assignment, swaps=True)
     best = sums.best_swap(assignment)
     if best is None:
         return None
-    slot, i, _ = best
-    return slot, i, float(assignment.swap_losses(matrix.row(i, assignment.d2))[slot])
+    slot, i, row, _ = best
+    return slot, i, float(assignment.swap_losses(row)[slot])
 
 
 def _likely_swap(problem: Problem, assignment: Assignment) -> tuple[int, int, float] | None:
@@ -204,7 +223,7 @@ def _likely_swap(problem: Problem, assignment: Assignment) -> tuple[int, int, fl
 
 def _lower_bound(problem: Problem, assignment: Assignment, most: int) -> tuple[float, float]:
     """Return the bound, as a mean distance, and the probability that it holds."""
-    rows, weights = problem.candidates, problem.weights
+    rows, weights = problem.references, problem.weights
     loss = assignment.loss / float(weights.sum())
     if problem.n * len(rows) <= most:
         return _bound_on(problem, assignment, rows, weights[rows]), 1.0
@@ -228,7 +247,7 @@ def _bound_on(
     return dual_bound(
         _to_points(problem, points),
         weights,
-        problem.weights > 0,
+        problem.eligible,
         problem.k,
         assignment.d1[points],
         assignment.d2[points],

@@ -1,8 +1,8 @@
 """Checkpoints: a fit's state after each accepted step, in a file from which it can go on.
 
 The file is JSON: a version, a checksum, what it is a checkpoint of (fingerprints of the data, and the settings that
-decide the result), and the state. It is written beside its place and renamed, so that it is whole at any moment; a fit
-that is killed while it writes leaves the step before.
+decide the result), and the state. It is written beside its place and renamed, so that it is complete at any moment; a
+fit that is killed while it writes leaves the step before. One fit at a time has it.
 
 A step follows from the medoids and the references in their order, so the medoids, the random state from which that
 order was drawn, and the random state of now are enough to go the same way as if nothing had happened. Distances that
@@ -15,96 +15,32 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import reprlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from medoids.files import Lock, replace_content
+from medoids.forms import anything, mapping, record
+from medoids.saved import Bounds, Saved
 
-from medoids.clustering import TraceRecord
-from medoids.distances import Count
-from medoids.files import write_whole
-
-__all__ = ["VERSION", "Best", "Checkpoint", "Saved", "random_of", "state_of"]
+__all__ = ["VERSION", "Checkpoint"]
 
 # Of the file; one that another version wrote is refused.
 VERSION = 1
 
 
-@dataclass
-class Best:
-    """The best of the starts before this one."""
-
-    medoids: list[int]
-    n_swaps: int
-    converged: bool
-    trace: list[TraceRecord]
-
-
-@dataclass
-class Saved:
-    """What a fit needs to go on.
-
-    Attributes
-    ----------
-    algorithm, reason : str
-        What runs, and why.
-    medoids : list of int
-        By slot.
-    trace : list of TraceRecord
-        Of this start.
-    counts : dict
-        Distances so far, by phase.
-    seconds : float
-        So far.
-    origin, random : dict
-        The state of the random numbers when this start began, and now.
-    position : dict
-        Where in its own course the algorithm is.
-    start : int
-        Number of this start; those before it are done.
-    best : Best or None
-        Of those.
-    """
-
-    algorithm: str
-    reason: str
-    medoids: list[int]
-    trace: list[TraceRecord]
-    counts: dict[str, Count]
-    seconds: float
-    origin: dict[str, Any]
-    random: dict[str, Any]
-    position: dict[str, Any] = field(default_factory=dict)
-    start: int = 0
-    best: Best | None = None
-
-    @classmethod
-    def from_json(cls, state: dict[str, Any]) -> Saved:
-        best = state["best"]
-        return cls(
-            **{
-                **state,
-                "trace": _trace(state["trace"]),
-                "counts": {phase: Count(**count) for phase, count in state["counts"].items()},
-                "best": None if best is None else Best(**{**best, "trace": _trace(best["trace"])}),
-            }
-        )
-
-
-def _trace(records: list[dict[str, Any]]) -> list[TraceRecord]:
-    return [TraceRecord(**record) for record in records]
-
-
 class Checkpoint:
-    """A checkpoint's file.
+    """A checkpoint's file, locked until it is closed.
 
     Parameters
     ----------
     path : str or path
     about : mapping
         ``{"data": {...}, "settings": {...}}``: what must be the same for a fit that goes on; values that JSON knows.
+    bounds : Bounds
+        What a state must keep to for this fit to go on from it.
     resume : bool
         Whether to go on from the file, if there is one. Else an existing file is refused.
 
@@ -116,19 +52,31 @@ class Checkpoint:
     Examples
     --------
     >>> import tempfile
+    >>> import numpy as np
+    >>> from medoids import TraceRecord
+    >>> from medoids.saved import state_of
     >>> path = Path(tempfile.mkdtemp()) / "fit.checkpoint"
     >>> about = {"data": {"shape": [6, 2]}, "settings": {"n_clusters": 2}}
-    >>> new = Checkpoint(path, about)
-    >>> new.save(Saved("pairedpam", "asked for", [4], [], {}, 0.1, {}, {}))
-    >>> Checkpoint(path, about, resume=True).saved.medoids
+    >>> bounds = Bounds(6, 2, ["pairedpam"])
+    >>> random = state_of(np.random.RandomState(0))
+    >>> step = TraceRecord("build", 4, None, 1.5, 30, 0.1, 6, 1)
+    >>> with Checkpoint(path, about, bounds) as file:
+    ...     file.save(Saved("pairedpam", "asked for", [4], [step], {}, 0.1, random, random, {"swaps": 0}))
+    >>> with Checkpoint(path, about, bounds, resume=True) as file:
+    ...     file.saved.medoids
     [4]
-    >>> Checkpoint(path, {**about, "settings": {"n_clusters": 3}}, resume=True)  # doctest: +ELLIPSIS
+    >>> Checkpoint(path, {**about, "settings": {"n_clusters": 3}}, bounds, resume=True)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: checkpoint='...' is of another fit: n_clusters is 3 here and was 2 there; resume with what it was, ...
+    ValueError: checkpoint='...' is of another fit: n_clusters is 3 here and was 2 there; resume with what it was; ...
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], about: Mapping[str, Mapping[str, Any]], *, resume: bool = False
+        self,
+        path: str | os.PathLike[str],
+        about: Mapping[str, Mapping[str, Any]],
+        bounds: Bounds,
+        *,
+        resume: bool = False,
     ) -> None:
         self._path = Path(path).resolve()  # a callback may go to another folder
         self._about = json.loads(json.dumps(about))
@@ -139,26 +87,41 @@ class Checkpoint:
             )
         if self._path.is_dir():
             raise IsADirectoryError(f"checkpoint={str(path)!r} is a folder; name a file in it")
-        there = self._path.exists()
-        if there and not resume:
-            raise FileExistsError(
-                f"checkpoint={str(path)!r} is there already; pass resume=True to go on from it, or delete it"
-            )
-        self.saved = self._read() if there else None
+        self._lock = Lock(self._path, f"checkpoint={str(path)!r}")
+        try:
+            there = self._path.exists()
+            if there and not resume:
+                raise FileExistsError(
+                    f"checkpoint={str(path)!r} is there already; pass resume=True to go on from it, or delete it"
+                )
+            self.saved = self._read(bounds) if there else None
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let other fits have the file."""
+        self._lock.release()
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def save(self, saved: Saved) -> None:
         """Put a state in the place of the one before, all at once."""
         body = {"about": self._about, "state": asdict(saved)}
         head = {"format": "medoids checkpoint", "version": VERSION, "checksum": _checksum(body)}
-        write_whole(self._path, (json.dumps({**head, **body}, sort_keys=True) + "\n").encode())
+        replace_content(self._path, (json.dumps({**head, **body}, sort_keys=True) + "\n").encode())
 
-    def _read(self) -> Saved:
+    def _read(self, bounds: Bounds) -> Saved:
         what = f"checkpoint={str(self._path)!r}"
         try:
             content = json.loads(self._path.read_bytes())
             if content["format"] != "medoids checkpoint":
                 raise ValueError
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise ValueError(
                 f"{what} is cut short, damaged, or no checkpoint of medoids; nothing was changed. Delete it to begin "
                 "anew, or name another file"
@@ -169,53 +132,33 @@ class Checkpoint:
                 f"{VERSION}; resume with the release that wrote it, or delete it to begin anew"
             )
         body = {"about": content.get("about"), "state": content.get("state")}
-        if content.get("checksum") != _checksum(body):
+        try:
+            sound = content.get("checksum") == _checksum(body)
+        except RecursionError:
+            sound = False
+        if not sound:
             raise ValueError(
                 f"{what} is damaged: its checksum is not that of its content; nothing was changed. Delete it to begin "
                 "anew, or name another file"
             )
-        self._compare(what, body["about"])
-        return Saved.from_json(body["state"])
+        try:
+            record({"data": mapping(anything), "settings": mapping(anything)})(body["about"], "about")
+            self._compare(body["about"])
+            return Saved.from_json(body["state"], bounds)
+        except ValueError as error:
+            raise ValueError(f"{what} {error}; name another file, or delete this one to begin anew") from None
 
-    def _compare(self, what: str, there: dict[str, dict[str, Any]]) -> None:
+    def _compare(self, there: dict[str, dict[str, Any]]) -> None:
         for part, named in (("data", "the data's {}"), ("settings", "{}")):
             for name in {**self._about[part], **there[part]}:
                 was, now = there[part].get(name), self._about[part].get(name)
                 if was != now:
+                    was = was if isinstance(was, str) else reprlib.repr(was)  # which bears any nesting
                     raise ValueError(
-                        f"{what} is of another fit: {named.format(name)} is {now} here and was {was} there; resume "
-                        "with what it was, name another file, or delete this one to begin anew"
+                        f"is of another fit: {named.format(name)} is {now} here and was {was} there; "
+                        "resume with what it was"
                     )
 
 
 def _checksum(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
-
-
-def state_of(random: np.random.RandomState) -> dict[str, Any]:
-    """Return the state of random numbers in words that JSON knows.
-
-    >>> random = np.random.RandomState(3)
-    >>> state = state_of(random)
-    >>> int(random.randint(1000)) == int(random_of(state).randint(1000))
-    True
-    """
-    plain: dict[str, Any] = json.loads(json.dumps(random.get_state(legacy=False), default=_plain))
-    return plain
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else str(value)
-
-
-def random_of(state: dict[str, Any]) -> np.random.RandomState:
-    """Return random numbers that go on from a state."""
-    random = np.random.RandomState(getattr(np.random, state["bit_generator"])())
-    random.set_state(_arrays(state))
-    return random
-
-
-def _arrays(part: Any) -> Any:
-    if isinstance(part, dict):
-        return {key: _arrays(value) for key, value in part.items()}
-    return np.array(part, dtype=np.uint64) if isinstance(part, list) else part

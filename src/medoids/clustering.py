@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from medoids.distances import Count
 
-__all__ = ["Clustering", "TraceRecord"]
+__all__ = ["Clustering", "TraceRecord", "short"]
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,8 @@ class Clustering:
     trace : list of TraceRecord
     parameters : dict
         What was asked for: ``n_clusters`` and the keywords of `k_medoids`, to do it again.
+    sample_weight : ndarray of shape (n,), or None
+        The weights of the fit; None if all are 1.
     """
 
     medoid_indices: npt.NDArray[np.intp]
@@ -86,6 +88,30 @@ class Clustering:
     algorithm: str
     reason: str
     n_evaluations: int
-    counts: dict[str, Count] = field(repr=False)
-    trace: list[TraceRecord] = field(repr=False)
-    parameters: dict[str, Any] = field(default_factory=dict, repr=False)
+    counts: dict[str, Count]
+    trace: list[TraceRecord]
+    parameters: dict[str, Any] = field(default_factory=dict)
+    sample_weight: npt.NDArray[np.float64] | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"Clustering(k={len(self.medoid_indices)}, n={len(self.labels)}, loss={self.loss:.6g}, "
+            f"inertia={self.inertia:.6g}, algorithm={self.algorithm!r}, n_swaps={self.n_swaps}, "
+            f"converged={self.converged},\n           medoid_indices={short(self.medoid_indices)})"
+        )
+
+
+def short(values: npt.NDArray[Any]) -> str:
+    """Return an array in one line.
+
+    >>> short(np.arange(2000))
+    '[0, 1, 2, ..., 1997, 1998, 1999]'
+    """
+    return np.array2string(
+        values,
+        threshold=12,
+        edgeitems=3,
+        separator=", ",
+        max_line_width=10_000,
+        formatter={"int_kind": str, "float_kind": "{:.5g}".format},
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
+from operator import itemgetter
 from typing import Any
 from uuid import uuid4
 
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from medoids.algorithms import Problem
 from medoids.clustering import TraceRecord
@@ -25,6 +26,7 @@ from medoids.sharded.posing import fingerprint, pose, settle
 from medoids.sharded.reading import check_part
 from medoids.validation import (
     check_callback,
+    check_candidates,
     check_checkpoint,
     check_choice,
     check_count,
@@ -77,6 +79,8 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
     memory_limit : int or str, default="2GiB"
         For the stored distances of one worker.
     frozen_medoids : array of row indices, optional
+    candidates : None or "all", default=None
+        Either means all rows: "gower", whose rows with gaps are not candidates by default, is not available here.
     callback : callable, optional
         Called here, with each record of the trace; returning True stops the fit once it has k medoids.
     checkpoint : str or path, optional
@@ -86,15 +90,16 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         Above 0, each step tells on standard error what was sent.
-    swap, n_init, k_range, n_jobs
+    swap, n_init, time_limit, k_range, n_jobs
         As in `medoids.KMedoids`, and only at their defaults: a cluster makes one start, on PAM's path, with the threads
-        that its workers have.
+        that its workers have, and a message to the workers is not interrupted. A ``callback`` may stop between steps.
 
     Attributes
     ----------
-    labels_ : dask.array.Array of shape (n,)
-        In the chunks of X, on the workers.
-    medoid_indices_, cluster_centers_, inertia_, n_iter_, n_evaluations_, trace_, converged_, algorithm_, reason_
+    labels_, distances_ : dask.array.Array of shape (n,)
+        The medoid of each row, and the distance to it, in the chunks of X, on the workers.
+    medoid_indices_, cluster_centers_, inertia_, loss_, n_iter_, n_evaluations_, trace_, converged_, algorithm_, \
+reason_, n_features_in_, feature_names_in_
         As in `medoids.KMedoids`, here.
 
     See Also
@@ -127,11 +132,13 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         n_init: int = 1,
         swap: str = "best",
         max_iter: int = 300,
+        time_limit: float | None = None,
         delta: float | None = None,
         cache_width: int = 1000,
         memory_limit: Any = "2GiB",
         k_range: Any = None,
         frozen_medoids: Any = None,
+        candidates: Any = None,
         callback: Callable[[TraceRecord], object] | None = None,
         checkpoint: Any = None,
         resume: bool = False,
@@ -148,11 +155,13 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         self.n_init = n_init
         self.swap = swap
         self.max_iter = max_iter
+        self.time_limit = time_limit
         self.delta = delta
         self.cache_width = cache_width
         self.memory_limit = memory_limit
         self.k_range = k_range
         self.frozen_medoids = frozen_medoids
+        self.candidates = candidates
         self.callback = callback
         self.checkpoint = checkpoint
         self.resume = resume
@@ -176,6 +185,7 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         self._check_settings()
         settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
         client = self.client if self.client is not None else _current_client()
+        features = _features_of(X)
         weights = None if sample_weight is None else _delayed(sample_weight, "sample_weight")
         partitions = Partitions(client, _delayed(X, "X"), weights)
         rows = sum(partitions.sizes)
@@ -193,8 +203,8 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         try:
             bandit = self.algorithm == "banditpam++"
             posed = pose(pool, task, self.cache_width if bandit else None)
-            if k > posed.n:
-                check_n_clusters(k, rows, posed.n)
+            if k > posed.candidates:
+                check_n_clusters(k, rows, posed.candidates)
             with Threads(1) as threads:
                 problem = Problem(
                     distance=Counted(posed.distance, pool.tally),
@@ -209,13 +219,13 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
                     callback=self.callback,
                     frozen=frozen,
                 )
-                keep_steps(problem, lambda: fingerprint(pool, posed), settings)
-                if problem.checkpoint is not None:
-                    problem.checkpoint.algorithm, problem.checkpoint.reason = algorithm, reason
-                    problem.checkpoint.begin(0, problem.random)
-                settle(pool, posed, problem.random, pool.numbers)
-                search = _ALGORITHMS[self.algorithm](problem, pool, posed, int(self.verbose))
-                solution = search.run()
+                with keep_steps(problem, lambda: fingerprint(pool, posed), settings):
+                    if problem.checkpoint is not None:
+                        problem.checkpoint.algorithm, problem.checkpoint.reason = algorithm, reason
+                        problem.checkpoint.begin(0, problem.random)
+                    settle(pool, posed, problem.random, pool.numbers)
+                    search = _ALGORITHMS[self.algorithm](problem, pool, posed, int(self.verbose))
+                    solution = search.run()
             centers = search.centers()
         finally:
             pool.close()
@@ -223,14 +233,18 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         self.medoid_indices_ = centers.numbers
         self.cluster_centers_ = centers.objects if centers.objects.ndim == 2 else centers.objects.tolist()
         self._nearest = Nearest(self.cluster_centers_, self.metric, self.metric_params)
-        self.labels_ = self._label(partitions, centers.objects, posed.facts)
+        self.labels_, self.distances_ = self._assign(partitions, centers.objects, posed.facts)
         self.inertia_ = solution.assignment.loss
+        self.loss_ = self.inertia_ / posed.weight
+        self._sample_weight = _weights_of(partitions)
         self.n_iter_, self.converged_ = solution.n_swaps, solution.converged
         self.n_evaluations_, self.trace_ = pool.tally.computed, problem.trace
         self.n_clusters_ = k
         self.algorithm_, self.reason_ = algorithm, reason
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         if centers.objects.ndim == 2:
-            self.n_features_in_ = centers.objects.shape[1]
+            self.__dict__.update({"n_features_in_": centers.objects.shape[1], **features})
         return self
 
     def _check_settings(self) -> None:
@@ -239,32 +253,32 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
             raise ValueError(
                 f"init={self.init!r} is not available on a cluster; use 'build', or an array of row indices"
             )
-        only = {"n_init": 1, "swap": "best", "k_range": None, "n_jobs": None}
+        only = {"n_init": 1, "swap": "best", "time_limit": None, "k_range": None, "n_jobs": None}
         for name, default in only.items():
             value = getattr(self, name)
             if value != default:
-                raise ValueError(f"{name}={value!r} is not available on a cluster; leave it at {default!r}")
+                stop = "; a callback that returns True stops after a step" if name == "time_limit" else ""
+                raise ValueError(f"{name}={value!r} is not available on a cluster; leave it at {default!r}{stop}")
         if isinstance(self.n_clusters, str):
             raise ValueError(f"n_clusters={self.n_clusters!r} is not available on a cluster; pass a number")
         check_count("max_iter", self.max_iter, 0)
         check_count("cache_width", self.cache_width, 0)
         check_count("verbose", int(self.verbose), 0)
         check_callback(self.callback)
+        check_candidates(self.candidates)
         check_checkpoint(self.checkpoint, self.resume, self.n_clusters)
         check_delta(self.delta)
         parse_bytes(self.memory_limit)
 
-    def _label(self, partitions: Partitions, centers: Floats, facts: Facts) -> Any:
-        """Return the labels as a Dask array, whose chunks are those of X and stay where these are."""
-        client = partitions.client
-        name = f"labels-{uuid4().hex}"
-        graph = {}
-        for number, (future, start) in enumerate(zip(partitions.futures, partitions.starts, strict=True)):
-            metric = self.metric, self.metric_params, facts
-            graph[name, number] = client.submit(
-                _own_labels, future, number, start, centers, self.medoid_indices_, *metric, pure=False
-            )
-        return da.Array(graph, name, (tuple(partitions.sizes),), dtype=np.intp)
+    def _assign(self, partitions: Partitions, centers: Floats, facts: Facts) -> tuple[Any, Any]:
+        """Return labels and distances as Dask arrays, whose chunks are those of X and stay where these are."""
+        client, metric = partitions.client, (self.metric, self.metric_params, facts)
+        found = [
+            client.submit(_own_medoids, future, number, start, centers, self.medoid_indices_, *metric, pure=False)
+            for number, (future, start) in enumerate(zip(partitions.futures, partitions.starts, strict=True))
+        ]
+        labels, distances = ([client.submit(itemgetter(at), each, pure=False) for each in found] for at in (0, 1))
+        return _array("labels", labels, partitions, np.intp), _array("distances", distances, partitions, np.float64)
 
     def predict(self, X: Any) -> Any:
         """Return the nearest medoid's position for each row: a Dask array for Dask's collections, else an array."""
@@ -284,6 +298,9 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
 
     def _apply(self, X: Any, work: Callable[..., Any], shape: tuple[int, ...], dtype: Any) -> Any:
         self._fitted()
+        if not isinstance(X, Bag):  # which has no columns to speak of
+            frame = dask.is_dask_collection(X) and hasattr(X, "columns")
+            validate_data(self, X._meta if frame else X, reset=False, skip_check_array=True)
         if not dask.is_dask_collection(X):
             return work(X, self._nearest)
         nearest = dask.delayed(self._nearest, pure=True)
@@ -320,7 +337,7 @@ def _labels(part: Any, nearest: Nearest) -> Any:
     return nearest.distances(part).argmin(axis=1)
 
 
-def _own_labels(
+def _own_medoids(
     part: Any,
     number: int,
     start: int,
@@ -329,11 +346,11 @@ def _own_labels(
     metric: Any,
     metric_params: dict[str, Any] | None,
     facts: Facts,
-) -> npt.NDArray[np.intp]:
-    """Return the nearest medoid of each row that was fitted, by the distances of the fit."""
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+    """Return the nearest medoid of each row that was fitted and the distance to it, by the distances of the fit."""
     X, k = check_part(part, metric, start, number), len(centers)
     if len(X) == 0:
-        return np.zeros(0, dtype=np.intp)
+        return np.zeros(0, dtype=np.intp), np.zeros(0)
     both = np.concatenate([centers, X])
     distance = dissimilarity(centers, metric, metric_params).hosting(both, np.arange(len(both)), facts)
     # Row by row, as medoids come in a fit: to the last digit, which decides where distances tie.
@@ -342,7 +359,30 @@ def _own_labels(
     for slot, row in enumerate((rows - start).tolist()):
         if 0 <= row < len(X) and table[slot, row] <= table[labels[row], row]:
             labels[row] = slot  # a medoid goes to its own cluster
-    return labels
+    return labels, table[labels, np.arange(len(X))]
+
+
+def _array(name: str, futures: list[Any], partitions: Partitions, dtype: Any) -> Any:
+    """Return values of all rows, which are with the workers, as a Dask array."""
+    name = f"{name}-{uuid4().hex}"
+    graph = {(name, number): future for number, future in enumerate(futures)}
+    return da.Array(graph, name, (tuple(partitions.sizes),), dtype=dtype)
+
+
+def _weights_of(partitions: Partitions) -> Any:
+    """Return the weights of a fit, which stay with the workers; None where all rows count alike."""
+    if partitions.weights is None:
+        return None
+    weights = partitions.client.map(np.asarray, partitions.weights, pure=False)
+    return _array("sample_weight", weights, partitions, np.float64)
+
+
+def _features_of(X: Any) -> dict[str, Any]:
+    """Return number and names of the columns of a frame, as scikit-learn's attributes."""
+    blank = KMedoids()
+    if hasattr(X, "columns"):
+        validate_data(blank, X._meta, skip_check_array=True)
+    return {name: value for name, value in vars(blank).items() if name.endswith("_in_")}
 
 
 def _current_client() -> Client:

@@ -35,8 +35,10 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         "euclidean" ("l2"), "sqeuclidean", "cosine", "correlation", "manhattan" ("l1", "cityblock"), "chebyshev"
         ("linf"), "minkowski", "canberra", "braycurtis", "hamming"; names for sparse arrays, strings, sets, series,
         mixed tables, trees and places, which `available_metrics` lists; "precomputed" for a square matrix; or
-        ``f(a, b) -> float`` over rows of an array or over any objects, with a as the medoid. A Numba-jitted function
-        runs at native speed. The dissimilarity may be asymmetric, negative, or break the triangle inequality.
+        ``f(a, b) -> float`` over rows of an array or over any objects, with a as the medoid. Rows of a data frame
+        reach it as 1-D arrays, without the names of the columns; ``X.to_dict("records")`` has rows with names. A
+        Numba-jitted function runs at native speed. The dissimilarity may be asymmetric, negative, or break the
+        triangle inequality.
     metric_params : dict, optional
         Keywords of the metric, such as ``{"p": 3}``. ``{"symmetric": True}`` tells that a callable is symmetric, so
         that half the calls are enough.
@@ -55,6 +57,11 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         help: another local optimum, about as good, for less. Where "auto" takes a matrix, PAM's path is fast already.
     max_iter : int, default=300
         Most swaps. Reaching it warns.
+    time_limit : float, optional
+        Seconds after which any algorithm stops, with a warning and ``converged_`` False: within 2 seconds, unless the
+        kernels of a first fit are being compiled, or one call of a metric takes longer. The result is that of the
+        steps so far; where BUILD was not done, the medoids that are missing are drawn as k-medoids++ draws them.
+        Labels and loss are exact in any case, which takes k n distances even if the limit is shorter than that.
     delta : float, optional
         Sets the width of the sampling algorithms' bounds, w = sqrt(log(1/delta)); None takes the algorithm's own:
         5e-6 (w = 3.5; 4 for the last search) for "pairedpam", 1/(k n^3) for the BanditPAM family.
@@ -66,6 +73,11 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         With ``n_clusters="auto"``, the numbers to try; 2 to 10 by default.
     frozen_medoids : array of row indices, optional
         Rows that stay medoids; the rest are chosen around them.
+    candidates : None or "all", default=None
+        Rows that may become medoids; every row is assigned to one in any case. None means all rows, but under "gower"
+        those without missing values, while there are at least k of them: what is missing costs nothing, so that a row
+        with gaps seems near to all others. "all" means every row. Rows of ``init`` and ``frozen_medoids`` are
+        candidates.
     callback : callable, optional
         Called with each record of the trace; returning True stops the fit once it has k medoids.
     checkpoint : str or path, optional
@@ -73,8 +85,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         can go on. It stays when the fit ends. One that is there already is refused without ``resume``.
     resume : bool, default=False
         Go on from ``checkpoint`` to the result that the undisturbed fit would have had; begin anew if there is no such
-        file. Refused for other data, settings or random numbers; ``max_iter``, ``memory_limit`` (but for eager swaps),
-        ``n_jobs``, ``callback`` and ``verbose`` may differ.
+        file. Refused for other data, settings or random numbers; ``max_iter``, ``time_limit``, ``n_jobs``,
+        ``callback``, ``verbose`` and (but for eager swaps) ``memory_limit`` may differ.
     random_state : int, RandomState or None, default=None
     n_jobs : int, optional
         Threads; None means all cores. The result does not depend on it. A slow Python callable is called in so many
@@ -92,8 +104,12 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
     cluster_centers_ : ndarray or sparse array of shape (k, p), frame of k rows, or list
         The medoids themselves. Not set for a precomputed matrix, which has none.
     labels_ : ndarray of shape (n,)
+    distances_ : ndarray of shape (n,)
+        From each row to its medoid.
     inertia_ : float
-        Weighted sum of distances to the medoids.
+        Weighted sum of ``distances_``.
+    loss_ : float
+        ``inertia_`` over the sum of the weights: the mean distance.
     n_iter_ : int
         Swaps made.
     n_evaluations_ : int
@@ -103,7 +119,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
     algorithm_, reason_ : str
         What ran, and why "auto" took it.
     converged_ : bool
-        Whether the algorithm ended by its own rule, not by ``max_iter`` or a callback.
+        Whether the algorithm ended by its own rule, not by ``max_iter``, ``time_limit`` or a callback.
     n_features_in_, feature_names_in_
         As in scikit-learn, for arrays and frames.
 
@@ -145,11 +161,13 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         n_init: int = 1,
         swap: str = "best",
         max_iter: int = 300,
+        time_limit: float | None = None,
         delta: float | None = None,
         cache_width: int = 1000,
         memory_limit: Any = "2GiB",
         k_range: Any = None,
         frozen_medoids: Any = None,
+        candidates: Any = None,
         callback: Callable[[TraceRecord], object] | None = None,
         checkpoint: Any = None,
         resume: bool = False,
@@ -165,11 +183,13 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         self.n_init = n_init
         self.swap = swap
         self.max_iter = max_iter
+        self.time_limit = time_limit
         self.delta = delta
         self.cache_width = cache_width
         self.memory_limit = memory_limit
         self.k_range = k_range
         self.frozen_medoids = frozen_medoids
+        self.candidates = candidates
         self.callback = callback
         self.checkpoint = checkpoint
         self.resume = resume
@@ -211,7 +231,9 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         self.n_clusters_ = len(clustering.medoid_indices)
         self.medoid_indices_ = clustering.medoid_indices
         self.labels_ = clustering.labels
-        self.inertia_ = clustering.inertia
+        self.distances_ = clustering.distances
+        self.inertia_, self.loss_ = clustering.inertia, clustering.loss
+        self._sample_weight = clustering.sample_weight
         self.n_iter_ = clustering.n_swaps
         self.n_evaluations_ = clustering.n_evaluations
         self.trace_ = clustering.trace

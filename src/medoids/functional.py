@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -16,19 +15,25 @@ from sklearn.utils import check_random_state
 
 from medoids.algorithms import ALGORITHMS, NEEDS_MATRIX, Problem, Solution
 from medoids.algorithms.choose import choose
+from medoids.algorithms.cut_short import cut_short, time_to_finish
 from medoids.algorithms.matrix import matrix_bytes
 from medoids.algorithms.problem import Journal
-from medoids.assignment import TOLERANCE, Assignment
-from medoids.checkpoints import Checkpoint, random_of, state_of
+from medoids.assignment import Assignment
+from medoids.checkpoints import Checkpoint
 from medoids.clustering import Clustering, TraceRecord
 from medoids.distances import Calls, Counted, Dissimilarity, Tally, count_rows, dissimilarity, is_mapped
+from medoids.engine import interrupts
+from medoids.engine.callers import callers_level
+from medoids.engine.interrupts import TimeUp
 from medoids.engine.threads import Threads
 from medoids.fingerprints import of_data, of_value, told
 from medoids.initialization import RANDOM_INITS
-from medoids.progress import call_counter, narrated
+from medoids.progress import narrated
+from medoids.saved import Bounds, Saved, random_of, state_of
 from medoids.validation import (
     check_algorithm,
     check_callback,
+    check_candidates,
     check_checkpoint,
     check_choice,
     check_count,
@@ -39,6 +44,7 @@ from medoids.validation import (
     check_memory,
     check_n_clusters,
     check_swap,
+    check_time_limit,
     check_weights,
     parse_bytes,
 )
@@ -48,7 +54,7 @@ __all__ = ["Settings", "choose_algorithm", "fit", "k_medoids", "keep_steps", "po
 # Keywords that say nothing of the result.
 _ASIDE = {"callback", "checkpoint", "resume", "verbose"}
 # Those that a checkpoint must share with a fit that goes on from it, beside data, k, rows and random numbers.
-_DECISIVE = ("metric", "metric_params", "algorithm", "n_init", "swap", "delta", "cache_width")
+_DECISIVE = ("metric", "metric_params", "algorithm", "n_init", "swap", "delta", "cache_width", "candidates")
 # Share of memory_limit for the values of a callable, beside what an algorithm stores.
 _REMEMBERED = 8
 # A working copy of an X that is on disk may take up to one part in so many of memory_limit.
@@ -66,11 +72,13 @@ class Settings:
     n_init: int = 1
     swap: str = "best"
     max_iter: int = 300
+    time_limit: float | None = None
     delta: float | None = None
     cache_width: int = 1000
     memory_limit: Any = "2GiB"
     k_range: Any = None
     frozen_medoids: Any = None
+    candidates: Any = None
     callback: Callable[[TraceRecord], object] | None = None
     checkpoint: Any = None
     resume: bool = False
@@ -92,11 +100,13 @@ def k_medoids(
     n_init: int = 1,
     swap: str = "best",
     max_iter: int = 300,
+    time_limit: float | None = None,
     delta: float | None = None,
     cache_width: int = 1000,
     memory_limit: Any = "2GiB",
     k_range: Any = None,
     frozen_medoids: Any = None,
+    candidates: Any = None,
     callback: Callable[[TraceRecord], object] | None = None,
     checkpoint: Any = None,
     resume: bool = False,
@@ -115,9 +125,9 @@ def k_medoids(
     sample_weight : array-like of shape (n,), optional
         A point's weight multiplies its distance. A row of weight 0 is never a medoid and changes nothing.
     on_interrupt : {"raise", "return"}
-        What Ctrl-C does: raise KeyboardInterrupt, or return the best medoids so far (raising before there are any).
-    metric, metric_params, algorithm, init, n_init, swap, max_iter, delta, cache_width, memory_limit, k_range, \
-frozen_medoids, callback, checkpoint, resume, random_state, n_jobs, verbose
+        What Ctrl-C does: raise KeyboardInterrupt, or return the best medoids so far, as ``time_limit`` does.
+    metric, metric_params, algorithm, init, n_init, swap, max_iter, time_limit, delta, cache_width, memory_limit, \
+k_range, frozen_medoids, candidates, callback, checkpoint, resume, random_state, n_jobs, verbose
         As in `KMedoids`.
 
     Returns
@@ -144,11 +154,13 @@ frozen_medoids, callback, checkpoint, resume, random_state, n_jobs, verbose
         n_init=n_init,
         swap=swap,
         max_iter=max_iter,
+        time_limit=time_limit,
         delta=delta,
         cache_width=cache_width,
         memory_limit=memory_limit,
         k_range=k_range,
         frozen_medoids=frozen_medoids,
+        candidates=candidates,
         callback=callback,
         checkpoint=checkpoint,
         resume=resume,
@@ -165,40 +177,51 @@ def fit(
     X: Any, n_clusters: Any, sample_weight: Any, settings: Settings, *, on_interrupt: str = "raise"
 ) -> tuple[Clustering, Dissimilarity]:
     """Cluster data that `check_data` has passed; return also the distance among the medoids, for predict."""
+    began = interrupts.clock()
     check_checkpoint(settings.checkpoint, settings.resume, n_clusters)
+    time_limit = check_time_limit(settings.time_limit, n_clusters)
     if isinstance(n_clusters, str) and n_clusters == "auto":
         from medoids.selection import fit_auto  # which fits by means of this module
 
         return fit_auto(X, sample_weight, settings)
     n_init = check_count("n_init", settings.n_init, 1)
-    with posed(X, n_clusters, sample_weight, settings) as problem:
-        keep_steps(problem, lambda: of_data(X, problem.weights), settings)
-        if problem.saved is not None:
-            algorithm, reason = problem.saved.algorithm, problem.saved.reason
-        else:
-            algorithm, reason = choose_algorithm(settings.algorithm, problem)
-        if problem.checkpoint is not None:
-            problem.checkpoint.algorithm, problem.checkpoint.reason = algorithm, reason
-        starts = n_init if isinstance(problem.init, str) and problem.init in RANDOM_INITS else 1
+    with (
+        posed(X, n_clusters, sample_weight, settings) as problem,
+        keep_steps(problem, lambda: of_data(X, problem.weights), settings),
+    ):
+        algorithm, reason = settings.algorithm, "the time limit was reached before the search began"
         try:
+            if time_limit is not None:
+                problem.threads.interrupts.limit(began + time_limit, time_to_finish(problem))
+            if problem.saved is not None:
+                algorithm, reason = problem.saved.algorithm, problem.saved.reason
+            else:
+                algorithm, reason = choose_algorithm(settings.algorithm, problem)
+            if problem.checkpoint is not None:
+                problem.checkpoint.algorithm, problem.checkpoint.reason = algorithm, reason
+            starts = _starts(problem, n_init)
             with narrated(problem, algorithm, reason, int(settings.verbose)):
                 solution = _best_of(problem, algorithm, starts)
-        except KeyboardInterrupt:
-            if on_interrupt == "raise" or not problem.medoids:
+        except (KeyboardInterrupt, SystemError, TimeUp) as early:
+            problem.out_of_time = isinstance(early, TimeUp)
+            interrupted = problem.threads.interrupts.caused(early)
+            if not problem.out_of_time and (not interrupted or on_interrupt == "raise"):
                 raise
-            problem.threads.interrupts.forget()
-            swaps = sum(step.phase == "swap" for step in problem.trace)
-            solution = Solution(problem.assign(problem.medoids), swaps, converged=False, trace=problem.trace)
-            if problem.best is not None and problem.best.assignment.loss < solution.assignment.loss:
-                solution = replace(problem.best, converged=False)
+            solution = cut_short(problem)
     warn(solution, problem)
     clustering = result(solution, problem, algorithm, reason, settings)
     return clustering, problem.distance.inner.take(clustering.medoid_indices)
 
 
-def keep_steps(problem: Problem, data: Callable[[], dict[str, Any]], settings: Settings) -> None:
+def _starts(problem: Problem, n_init: int) -> int:
+    return n_init if isinstance(problem.init, str) and problem.init in RANDOM_INITS else 1
+
+
+@contextmanager
+def keep_steps(problem: Problem, data: Callable[[], dict[str, Any]], settings: Settings) -> Iterator[None]:
     """Let a problem write its steps into a checkpoint, and go on from it; ``data`` tells which data it is of."""
     if settings.checkpoint is None:
+        yield
         return
     decisive = {name: told(getattr(settings, name)) for name in _DECISIVE}
     if settings.swap == "eager":
@@ -213,11 +236,25 @@ def keep_steps(problem: Problem, data: Callable[[], dict[str, Any]], settings: S
             **decisive,
         },
     }
-    file = Checkpoint(settings.checkpoint, about, resume=settings.resume)
-    problem.checkpoint = Journal(file)
-    problem.saved = saved = file.saved
-    if saved is None:
-        return
+    n = about["data"]["shape"][0]
+    bounds = Bounds(
+        n,
+        problem.k,
+        ALGORITHMS if settings.algorithm == "auto" else [settings.algorithm],
+        _starts(problem, settings.n_init),
+        build=isinstance(problem.init, str) and problem.init == "build",
+        frozen=tuple(problem.frozen),
+        excluded=np.flatnonzero(problem.weights == 0).tolist(),
+    )
+    with Checkpoint(settings.checkpoint, about, bounds, resume=settings.resume) as file:
+        problem.checkpoint = Journal(file)
+        problem.saved = file.saved
+        if file.saved is not None:
+            _take_up(problem, file.saved)
+        yield
+
+
+def _take_up(problem: Problem, saved: Saved) -> None:
     problem.started -= saved.seconds
     problem.distance.tally.counts.update(saved.counts)
     problem.random = random_of(saved.origin)
@@ -233,8 +270,9 @@ def posed(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> It
     max_iter = check_count("max_iter", settings.max_iter, 0)
     swap = check_swap(settings.swap, algorithm)
     check_callback(settings.callback)
-    verbose = check_count("verbose", int(settings.verbose) if settings.verbose is True else settings.verbose, 0)
+    check_count("verbose", int(settings.verbose) if settings.verbose is True else settings.verbose, 0)
     delta = check_delta(settings.delta)
+    candidates = check_candidates(settings.candidates)
     cache_width = check_count("cache_width", settings.cache_width, 0)
     memory_limit = parse_bytes(settings.memory_limit)
     random = check_random_state(settings.random_state)
@@ -244,12 +282,13 @@ def posed(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> It
     init = check_init(settings.init, n, k, weights)
     frozen = check_frozen(settings.frozen_medoids, init, n, k, weights)
     tally = Tally()
-    calls = Calls(settings.n_jobs, memory_limit // _REMEMBERED, tally, call_counter(verbose))
+    threads = Threads(settings.n_jobs)
+    calls = Calls(settings.n_jobs, memory_limit // _REMEMBERED, tally, threads.interrupts.check)
     distance = dissimilarity(X, settings.metric, settings.metric_params, calls)
     if is_mapped(X):
         distance.spill = _COPY * distance.copy_bytes() > memory_limit
         distance.release()
-    with Threads(settings.n_jobs) as threads, calls:
+    with threads, calls:
         problem = Problem(
             distance=Counted(distance, tally),
             weights=weights,
@@ -264,11 +303,32 @@ def posed(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> It
             swap=swap,
             callback=settings.callback,
             frozen=frozen,
+            allowed=_allowed(candidates, distance, weights, init, frozen, k),
         )
         try:
             yield problem
         finally:
             problem.let_go()
+
+
+def _allowed(
+    candidates: str | None,
+    distance: Dissimilarity,
+    weights: npt.NDArray[np.float64],
+    init: str | npt.NDArray[np.intp],
+    frozen: tuple[int, ...],
+    k: int,
+) -> npt.NDArray[np.bool_] | None:
+    """Return which rows may become medoids; None for all of positive weight.
+
+    By default not those with gaps: what is missing costs nothing under gower, so an incomplete row seems near to all.
+    """
+    complete = distance.complete() if candidates is None else None
+    if complete is None or np.count_nonzero(complete & (weights > 0)) < k:
+        return None
+    named = np.array(frozen if isinstance(init, str) else init, dtype=np.intp)  # init holds the frozen ones
+    complete[named] = True
+    return complete
 
 
 def choose_algorithm(algorithm: str, problem: Problem) -> tuple[str, str]:
@@ -286,10 +346,11 @@ def _best_of(problem: Problem, algorithm: str, starts: int) -> Solution:
         if problem.checkpoint is not None:
             problem.checkpoint.begin(start, problem.random)
         problem.trace, problem.position = [], {}
+        problem.check()
         solution = ALGORITHMS[algorithm](problem)
         solution.trace = problem.trace
-        margin = TOLERANCE * abs(best.assignment.loss) if best else 0.0
-        if best is None or solution.assignment.loss < best.assignment.loss - margin:
+        found = solution.assignment
+        if best is None or best.assignment.improves(found.loss, found.magnitude):
             best = problem.best = solution
         if problem.stopped:
             break
@@ -311,26 +372,22 @@ def warn(solution: Solution, problem: Problem) -> None:
             f"number of distinct medoids ({distinct}) is smaller than n_clusters ({problem.k}): X has too few distinct "
             "points, and some clusters hold only copies of another medoid; ask for fewer clusters",
             ConvergenceWarning,
-            stacklevel=_callers_level(),
+            stacklevel=callers_level(),
         )
 
 
 def warn_of_limit(solution: Solution, problem: Problem) -> None:
     """Warn of a fit that did not end by itself."""
-    if not solution.converged and not problem.stopped and solution.n_swaps >= problem.max_iter:
-        warnings.warn(
-            f"stopped after max_iter={problem.max_iter} swaps before no swap improves; raise max_iter to let it finish",
-            ConvergenceWarning,
-            stacklevel=_callers_level(),
-        )
-
-
-def _callers_level() -> int:
-    """Return the ``stacklevel`` with which `warn` points at the line that asked for a fit, by whichever way."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("medoids", "sklearn"):
-        frame, level = frame.f_back, level + 1
-    return level
+    if problem.out_of_time:
+        where = "before no swap improves"
+        if problem.drawn:
+            where = f"before the start was complete: {problem.drawn} of {problem.k} medoids are drawn at random"
+        limit, remedy = f"at time_limit {where}", "raise time_limit"
+    elif not solution.converged and not problem.stopped and solution.n_swaps >= problem.max_iter:
+        limit, remedy = f"after max_iter={problem.max_iter} swaps before no swap improves", "raise max_iter"
+    else:
+        return
+    warnings.warn(f"stopped {limit}; {remedy} to let it finish", ConvergenceWarning, stacklevel=callers_level())
 
 
 def result(solution: Solution, problem: Problem, algorithm: str, reason: str, settings: Settings) -> Clustering:
@@ -353,4 +410,5 @@ def result(solution: Solution, problem: Problem, algorithm: str, reason: str, se
         counts=tally.counts,
         trace=solution.trace,
         parameters={"n_clusters": problem.k, **parameters},
+        sample_weight=None if (problem.weights == 1).all() else problem.weights.copy(),
     )

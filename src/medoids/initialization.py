@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # the algorithms import this module
     from medoids.algorithms.carried import CarriedSums
     from medoids.algorithms.problem import Problem
 
-__all__ = ["INITS", "RANDOM_INITS", "build", "initialize"]
+__all__ = ["INITS", "RANDOM_INITS", "build", "complete", "initialize"]
 
 Rows = npt.NDArray[np.intp]
 
@@ -36,19 +36,28 @@ def _random(problem: Problem) -> Rows:
     return np.concatenate([np.array(problem.frozen, dtype=np.intp), drawn])
 
 
-def _plus_plus(problem: Problem) -> Rows:
-    """Each medoid is drawn with a probability in proportion to weight times distance to the nearest one so far."""
-    assignment = problem.assign(problem.frozen)
-    chance = problem.weights * np.maximum(assignment.d1, 0) if assignment.medoids else problem.weights.copy()
+def complete(problem: Problem, medoids: Iterable[int]) -> Assignment:
+    """Return the state with some medoids, and the others, up to k, as k-medoids++ draws them.
+
+    Each with a probability in proportion to weight times distance to the nearest medoid so far.
+    """
+    assignment = problem.assign(list(medoids))
+    eligible = problem.eligible
+    weights = np.where(eligible, problem.weights, 0)
+    chance = weights * np.maximum(assignment.d1, 0) if assignment.medoids else weights.copy()
     while len(assignment.medoids) < problem.k:
         chance[assignment.medoids] = 0
         if not chance.any():  # only duplicates of medoids are left
-            chance = (problem.weights > 0).astype(float)
+            chance = eligible.astype(float)
             chance[assignment.medoids] = 0
         i = int(problem.random.choice(problem.n, p=chance / chance.sum()))
         problem.add(assignment, i)
-        chance = problem.weights * np.maximum(assignment.d1, 0)
-    return np.array(assignment.medoids)
+        chance = weights * np.maximum(assignment.d1, 0)
+    return assignment
+
+
+def _plus_plus(problem: Problem) -> Rows:
+    return np.array(complete(problem, problem.frozen).medoids)
 
 
 def _lab(problem: Problem) -> Rows:
@@ -58,14 +67,17 @@ def _lab(problem: Problem) -> Rows:
     size = 10 + int(np.ceil(np.sqrt(len(rows))))
     while len(assignment.medoids) < problem.k:
         free = np.setdiff1d(rows, assignment.medoids)
-        drawn = np.sort(problem.random.choice(free, min(size, len(free)), replace=False))
+        drawn = points = np.sort(problem.random.choice(free, min(size, len(free)), replace=False))
+        if problem.allowed is not None:  # the points that the choice is for need not be candidates
+            others = np.setdiff1d(problem.references, assignment.medoids)
+            points = np.sort(problem.random.choice(others, min(size, len(others)), replace=False))
         if problem.matrix is not None and problem.matrix.exact:
-            block = np.asarray(problem.matrix.values[np.ix_(drawn, drawn)], dtype=np.float64)
+            block = np.asarray(problem.matrix.values[np.ix_(drawn, points)], dtype=np.float64)
         else:
             with problem.distance.tally.phase("build"):
-                block = problem.distance.exact_block(drawn, drawn)
-        losses = np.minimum(block, assignment.d1[drawn]) @ problem.weights[drawn]
-        i = int(drawn[lowest(losses[None])[1]])
+                block = problem.distance.exact_block(drawn, points)
+        near, weights = np.minimum(block, assignment.d1[points]), problem.weights[points]
+        i = int(drawn[lowest((near @ weights)[None], (np.abs(near) @ weights)[None])[1]])
         problem.add(assignment, i)
     return np.array(assignment.medoids)
 

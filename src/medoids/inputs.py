@@ -383,7 +383,7 @@ _SEQUENCES: dict[str, Callable[[list[Any], Any], list[Any]]] = {
 
 
 def _check_series(X: Any, metric: Any) -> Any:
-    """An array of shape (n, length) or (n, length, channels), or a list of arrays of any lengths."""
+    """An array of two or three dimensions, or a list of arrays of any lengths; the metric knows their layout."""
     _refuse_text(X, metric)
     _refuse_columns(X, metric)
     if hasattr(X, "columns"):
@@ -394,7 +394,7 @@ def _check_series(X: Any, metric: Any) -> Any:
             f"{_name(metric)} takes an array of shape (n, length) or (n, length, channels), or a list of arrays; got "
             f"shape {X.shape}"
         )
-    series, channels = [], None
+    series = []
     for row, item in enumerate(X):
         try:
             one = np.asarray(item, dtype=np.float64)
@@ -408,11 +408,8 @@ def _check_series(X: Any, metric: Any) -> Any:
         if not np.isfinite(one).all():
             at = tuple(np.argwhere(~np.isfinite(one))[0].tolist())
             word = "NaN" if np.isnan(one[at]) else "infinity"
-            raise ValueError(f"Input X contains {word}: row {row} of X, sample {at[0]}, is {one[at]}. Fill or cut it")
-        width = 1 if one.ndim == 1 else one.shape[1]
-        channels = width if channels is None else channels
-        if width != channels:
-            raise ValueError(f"row {row} of X has {width} channels, but row 0 has {channels}")
+            place = f"X[{row}][{', '.join(map(str, at))}]"
+            raise ValueError(f"Input X contains {word}: {place} is {one[at]}. Fill it, or cut the series")
         series.append(one)
     return X if isinstance(X, np.ndarray) and X.dtype != object else series
 

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medoids.clustering import Clustering
+from medoids.fitted import clustering_of, measured, trace_of
 from medoids.reporting.layout import place
 from medoids.reporting.palette import LIGHT, MATPLOTLIB_MARKERS, colour_of, shape_of
-from medoids.reporting.report import measured, placed_as
+from medoids.reporting.report import placed_as
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,8 +46,8 @@ def map(clustering: Any, X: Any, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
     """
-    ax = _axes(ax, (7, 5.5))
     found, distance, metric, checked = measured(clustering, X)
+    ax = _axes(ax, (7, 5.5))
     layout = place(found, checked, distance, metric, placed_as(metric, checked))
     labels = found.labels[layout.rows]
     for j in range(len(found.medoid_indices)):
@@ -77,8 +77,8 @@ def loss(clustering: Any, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
     """
+    trace = trace_of(clustering)
     ax = _axes(ax, (6, 3.6))
-    trace = clustering.trace if isinstance(clustering, Clustering) else clustering.trace_
     losses = np.array([step.loss for step in trace])
     steps = np.arange(1, len(trace) + 1)
     ax.plot(steps, losses, color=LIGHT[0], linewidth=1.5)
@@ -104,12 +104,9 @@ def sizes(clustering: Any, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
     """
+    found = clustering_of(clustering)
     ax = _axes(ax, (6, 3.6))
-    fitted = isinstance(clustering, Clustering)
-    labels, medoids = (
-        (clustering.labels, clustering.medoid_indices) if fitted else (clustering.labels_, clustering.medoid_indices_)
-    )
-    counts = np.bincount(labels, minlength=len(medoids))
+    counts = np.bincount(found.labels, minlength=len(found.medoid_indices))
     bars = ax.bar(np.arange(len(counts)), counts, color=[LIGHT[colour_of(j)] for j in range(len(counts))])
     if len(counts) <= 30:
         ax.bar_label(bars, fmt="{:,.0f}", fontsize="small")

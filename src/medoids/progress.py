@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from medoids.clustering import TraceRecord
@@ -14,10 +13,7 @@ from medoids.clustering import TraceRecord
 if TYPE_CHECKING:  # a problem is above this floor
     from medoids.algorithms.problem import Problem
 
-__all__ = ["call_counter", "narrated"]
-
-# Seconds between two lines of `call_counter`.
-_PAUSE = 5.0
+__all__ = ["narrated"]
 
 
 @contextmanager
@@ -57,29 +53,6 @@ def _shows_bar(verbose: int) -> bool:
     except ImportError:
         return False
     return True
-
-
-def call_counter(verbose: int, pause: float = _PAUSE) -> Callable[[int], None] | None:
-    """Return what writes a line now and then while a slow metric is called, between the steps of a fit.
-
-    Silent where a bar is shown, which counts by itself, and in a pipe unless ``verbose`` is above 1.
-    """
-    if not _speaks(verbose) or _shows_bar(verbose):
-        return None
-    began = last = perf_counter()
-    total = 0
-
-    def tell(calls: int) -> None:
-        nonlocal last, total
-        total += calls
-        now = perf_counter()
-        if now - last >= pause:
-            last = now
-            sys.stderr.write(
-                f"{now - began:8.2f} s  {total:,} calls of the metric, {total / (now - began):,.0f} a second\n"
-            )
-
-    return tell
 
 
 def _change(step: TraceRecord) -> str:

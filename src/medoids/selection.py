@@ -7,7 +7,7 @@ at the points in the same order and share the distances that any of them has com
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from medoids.algorithms import Problem, Solution
 from medoids.algorithms.fastpam1 import fastpam1
 from medoids.algorithms.local_search import start
 from medoids.algorithms.pairedpam import PairedPAM
-from medoids.clustering import Clustering, TraceRecord
+from medoids.clustering import Clustering, TraceRecord, short
 from medoids.distances import SMALL, Count, Dissimilarity, Tally, count_rows
 from medoids.distances.precomputed import Precomputed
 from medoids.functional import Settings, choose_algorithm, posed, result, warn
@@ -73,14 +73,21 @@ class KPath:
 
     clusterings: dict[int, Clustering]
     losses: dict[int, float]
-    silhouettes: dict[int, Silhouette] = field(repr=False)
-    scores: dict[str, npt.NDArray[Any]] = field(repr=False)
-    build: npt.NDArray[np.intp] = field(repr=False)
+    silhouettes: dict[int, Silhouette]
+    scores: dict[str, npt.NDArray[Any]]
+    build: npt.NDArray[np.intp]
     algorithm: str
     reason: str
     n_evaluations: int
-    counts: dict[str, Count] = field(repr=False)
-    _data: tuple[Any, Any, Settings] = field(repr=False)
+    counts: dict[str, Count]
+    _data: tuple[Any, Any, Settings]
+
+    def __repr__(self) -> str:
+        scores = [f"{name}={short(self.scores[name])}" for name in ("loss", "medoid_silhouette")]
+        n = len(next(iter(self.clusterings.values())).labels)
+        return (
+            ",\n      ".join([f"KPath(k={short(self.scores['k'])}, n={n}, algorithm={self.algorithm!r}", *scores]) + ")"
+        )
 
     def suggest(self, criterion: str = "medoid_silhouette") -> int:
         """Return a number of clusters.
@@ -156,6 +163,7 @@ def k_path(
     delta: float | None = None,
     memory_limit: Any = "2GiB",
     frozen_medoids: Any = None,
+    candidates: Any = None,
     callback: Callable[[TraceRecord], object] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -171,9 +179,9 @@ def k_path(
         Numbers of clusters, such as ``range(2, 21)``; 2 to 10 by default.
     algorithm : {"auto", "fastpam1", "pairedpam"}
         The two that give PAM's answer and share their work; "auto" takes the one that is cheaper for the largest k.
-    sample_weight, metric, metric_params, max_iter, delta, memory_limit, frozen_medoids, callback, random_state, \
-n_jobs, verbose
-        As in `KMedoids`.
+    sample_weight, metric, metric_params, max_iter, delta, memory_limit, frozen_medoids, candidates, callback, \
+random_state, n_jobs, verbose
+        As in `KMedoids`; the candidates are those for the largest number of clusters.
 
     Returns
     -------
@@ -203,6 +211,7 @@ n_jobs, verbose
         memory_limit=memory_limit,
         k_range=k_range,
         frozen_medoids=frozen_medoids,
+        candidates=candidates,
         callback=callback,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -315,7 +324,7 @@ def _since(before: Tally, now: dict[str, Count]) -> dict[str, Count]:
 
 
 def _silhouettes(problem: Problem, clusterings: dict[int, Clustering]) -> dict[int, Silhouette]:
-    rows = problem.candidates
+    rows = problem.references
     if problem.n > SMALL and len(rows) > _DRAWN:
         rows = np.sort(problem.random.choice(rows, _DRAWN, replace=False))
     ks = [k for k in clusterings if k > 1]
@@ -345,7 +354,7 @@ def _depth(ks: npt.NDArray[Any], losses: npt.NDArray[np.float64]) -> npt.NDArray
 
 
 def _agreement(problem: Problem, ks: Sequence[int]) -> dict[int, float]:
-    rows, random = problem.candidates, problem.random
+    rows, random = problem.references, problem.random
     size = min(_MOST, max(len(rows) // 2, 1))
     compared = np.sort(random.choice(rows, min(len(rows), _COMPARED), replace=False))
     able = [k for k in ks if 1 < k <= size]  # one cluster agrees with itself always
@@ -354,7 +363,7 @@ def _agreement(problem: Problem, ks: Sequence[int]) -> dict[int, float]:
         drawn = random.choice(rows, size, replace=False)
         if problem.frozen:
             drawn = np.union1d(drawn, problem.frozen)
-        drawn = np.sort(drawn)
+        drawn = problem.with_candidates(drawn, able[-1])
         part = replace(problem.part(drawn, init="build", max_iter=problem.max_iter), k=able[-1])
         for fitted, solution, _before in _walk(part, able, "fastpam1"):
             distances = problem.distance.exact_block(drawn[solution.assignment.medoids], compared)

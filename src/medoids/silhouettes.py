@@ -22,9 +22,10 @@ from scipy.sparse import csr_array
 from scipy.stats import norm
 from sklearn.utils import check_random_state
 
-from medoids.distances import Dissimilarity, dissimilarity
+from medoids.distances import Dissimilarity
 from medoids.engine.threads import Threads, spans
-from medoids.validation import check_count, check_data, check_weights, parse_bytes
+from medoids.fitted import measured, weights_of
+from medoids.validation import check_count, parse_bytes
 
 __all__ = ["Silhouette", "medoid_silhouette", "medoid_silhouettes", "silhouette", "silhouettes"]
 
@@ -82,12 +83,13 @@ def silhouette(
     Parameters
     ----------
     clustering : Clustering or fitted KMedoids
+        On a Dask cluster too; its labels, and X if that is a Dask collection, are brought into memory.
     X : the data that it was fitted to
     samples : int, optional
         Points to draw. By default all, where a matrix of their distances would fit into ``memory_limit`` (no matrix is
         made), and 1,000 where it would not.
     sample_weight : array-like of shape (n,), optional
-        As given to the fit.
+        By default those of the fit.
     memory_limit : int or str, default="2GiB"
     random_state : int, RandomState or None
         Which points are drawn.
@@ -107,8 +109,8 @@ def silhouette(
     >>> round(found.value, 3), found.error
     (0.553, 0.0)
     """
-    distance, labels, _ = _measured(clustering, X)
-    weights = check_weights(sample_weight, len(labels))
+    found, distance, _, _ = measured(clustering, X)
+    labels, weights = found.labels, weights_of(found, sample_weight)
     rows = np.flatnonzero(weights > 0)
     if samples is None:
         fits = len(labels) ** 2 * distance.dtype.itemsize <= parse_bytes(memory_limit)
@@ -127,9 +129,10 @@ def medoid_silhouette(clustering: Any, X: Any, *, sample_weight: Any = None) -> 
     Parameters
     ----------
     clustering : Clustering or fitted KMedoids
+        On a Dask cluster too; its labels, and X if that is a Dask collection, are brought into memory.
     X : the data that it was fitted to
     sample_weight : array-like of shape (n,), optional
-        As given to the fit.
+        By default those of the fit.
 
     Returns
     -------
@@ -143,9 +146,9 @@ def medoid_silhouette(clustering: Any, X: Any, *, sample_weight: Any = None) -> 
     >>> round(medoid_silhouette(k_medoids(X, 3), X).value, 3)
     0.647
     """
-    distance, labels, medoids = _measured(clustering, X)
-    n, k = len(labels), len(medoids)
-    weights = check_weights(sample_weight, n)
+    found, distance, _, _ = measured(clustering, X)
+    medoids, weights = found.medoid_indices, weights_of(found, sample_weight)
+    n, k = len(weights), len(medoids)
     if k < 2:
         raise ValueError("a silhouette compares clusters, and there is one only; ask for n_clusters >= 2")
     values = np.empty(n)
@@ -221,19 +224,3 @@ def _values(totals: Float64s, masses: Float64s, own: Rows, w: Float64s, itself: 
 def _width(distance: Dissimilarity, n: int) -> int:
     """Points of a block with n rows."""
     return int(max(1, min(_ENTRIES, _WAIT / distance.cost) // n))
-
-
-def _measured(clustering: Any, X: Any) -> tuple[Dissimilarity, Rows, Rows]:
-    """Return the distance that a clustering was made with, its labels and its medoids."""
-    fitted = hasattr(clustering, "get_params")
-    parameters = clustering.get_params() if fitted else clustering.parameters
-    labels = clustering.labels_ if fitted else clustering.labels
-    medoids = clustering.medoid_indices_ if fitted else clustering.medoid_indices
-    metric = parameters.get("metric", "euclidean")
-    checked = check_data(X, metric)
-    distance = dissimilarity(checked, metric, parameters.get("metric_params"))
-    if distance.n != len(labels):
-        raise ValueError(
-            f"X has {distance.n} rows, but the clustering has {len(labels)} points; pass the data that it was made of"
-        )
-    return distance, labels, medoids

@@ -34,6 +34,7 @@ __all__ = [
     "check_n_clusters",
     "check_rows",
     "check_swap",
+    "check_time_limit",
     "check_weights",
     "format_bytes",
     "parse_bytes",
@@ -107,6 +108,19 @@ def check_delta(delta: Any) -> float | None:
     if not isinstance(delta, (int, float, np.number)) or not 0 < delta < 1:
         raise ValueError(f"delta={delta!r} must be a number between 0 and 1, or None for the algorithm's own")
     return float(delta)
+
+
+def check_time_limit(time_limit: Any, n_clusters: Any) -> float | None:
+    if time_limit is None:
+        return None
+    if isinstance(time_limit, bool) or not isinstance(time_limit, (int, float, np.number)) or not time_limit >= 0:
+        raise ValueError(f"time_limit={time_limit!r} must be a number of seconds, at least 0, or None")
+    if isinstance(n_clusters, str) and n_clusters == "auto":
+        raise ValueError(
+            "time_limit is for one number of clusters, and n_clusters='auto' fits several; pass a number, or leave "
+            "time_limit out"
+        )
+    return float(time_limit)
 
 
 def check_callback(callback: Any) -> None:
@@ -205,6 +219,15 @@ def check_frozen(
         if len(missing):
             raise ValueError(f"init lacks row {missing[0]} of frozen_medoids; a frozen medoid is one from the start")
     return tuple(rows.tolist())
+
+
+def check_candidates(candidates: Any) -> str | None:
+    if candidates is not None and not (isinstance(candidates, str) and candidates == "all"):
+        raise ValueError(
+            f"candidates={candidates!r} is unknown; it must be None (all rows, but under gower those without gaps) or "
+            "'all' (every row)"
+        )
+    return candidates
 
 
 def check_k_range(k_range: Any, n_positive: int, least: int) -> list[int]:

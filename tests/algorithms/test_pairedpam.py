@@ -83,6 +83,20 @@ def test_what_does_not_fit_is_computed_again_and_changes_nothing(memory_limit: s
     assert (bound.n_evaluations > free.n_evaluations) == (memory_limit != "30MB")
 
 
+@pytest.mark.parametrize("swap", ["best", "eager"])
+@pytest.mark.parametrize("n", range(1, 9))
+def test_a_handful_of_points_without_memory(n: int, swap: str) -> None:
+    X = np.random.RandomState(n).normal(size=(n, 2))
+    D = cdist(X, X)
+    for k in range(1, n + 1):
+        found = k_medoids(X, k, algorithm="pairedpam", swap=swap, memory_limit=1, random_state=0)
+        assert found.converged
+        medoids = found.medoid_indices.tolist()
+        assert found.inertia == pytest.approx(D[medoids].min(axis=0).sum())
+        swaps = [D[[*medoids[:j], i, *medoids[j + 1 :]]].min(axis=0).sum() for j in range(k) for i in range(n)]
+        assert min(swaps) >= found.inertia - 1e-12
+
+
 def test_stored_distances_obey_the_limit() -> None:
     X = np.random.RandomState(0).normal(size=(2000, 3))
     with Threads(1) as threads:
@@ -344,6 +358,21 @@ def test_auto_weighs_the_matrix_against_sampling() -> None:
     assert "sampled distances are cheaper" in dear.reason
     given = k_medoids(cdist(X[:500], X[:500]), 3, metric="precomputed")
     assert "is given" in given.reason
+
+
+def test_auto_asks_no_clock_about_named_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.RandomState(0).normal(size=(5000, 4))
+    prices = []
+    for seconds in (1e-12, 1e3):  # of one distance, on a machine that is idle or busy
+        monkeypatch.setattr("medoids.algorithms.choose._measure", lambda problem, rows, s=seconds: (s, 1.0))
+        found = k_medoids(X, 5, max_iter=0, callback=lambda step: True, random_state=0)
+        prices.append((found.algorithm, found.reason))
+    assert prices[0] == prices[1]
+
+
+def test_auto_says_that_it_timed_a_callable() -> None:
+    found = k_medoids(list(range(320)), 2, metric=lambda a, b: abs(a - b), random_state=0)
+    assert "by a timing of some calls" in found.reason
 
 
 def test_auto_takes_it_where_the_matrix_does_not_fit() -> None:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numba
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy.spatial.distance import cdist
 
@@ -548,3 +550,28 @@ def test_a_second_start_does_not_compute_the_matrix_again() -> None:
 def test_a_given_matrix_is_counted_as_read_once(algorithm: str) -> None:
     found = k_medoids(CITYBLOCK, 3, metric="precomputed", algorithm=algorithm)
     assert found.n_evaluations == CITYBLOCK.size
+
+
+# --- rows of a frame ------------------------------------------------------------------------------------------------
+
+
+def ages(a: Any, b: Any) -> float:
+    return abs(float(a["age"]) - float(b["age"]))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("by_name", [ages, lambda a, b: abs(a.age - b.age)])
+def test_rows_of_a_frame_have_no_names_and_the_error_says_so(frame: Any, by_name: Callable[..., float]) -> None:
+    people = frame({"name": ["ann", "bob", "cy", "di"], "age": [3, 4, 60, 65]})
+    with pytest.raises((AttributeError, IndexError)) as caught:
+        k_medoids(people, 2, metric=by_name)
+    assert any("NumPy arrays, without the names of columns" in note for note in caught.value.__notes__)
+    found = k_medoids(people, 2, metric=lambda a, b: abs(a[1] - b[1]))
+    assert found.labels[0] == found.labels[1] != found.labels[2] == found.labels[3]
+
+
+def test_rows_with_names_are_dicts() -> None:
+    people = pd.DataFrame({"name": ["ann", "bob", "cy", "di"], "age": [3, 4, 60, 65]})
+    model = KMedoids(2, metric=ages).fit(people.to_dict("records"))
+    assert model.labels_[0] == model.labels_[1] != model.labels_[2] == model.labels_[3]
+    assert model.predict([{"age": 50}]).tolist() == [model.labels_[2]]

@@ -19,7 +19,7 @@ import pytest
 
 from medoids import KMedoids, k_medoids
 from medoids.algorithms import ALGORITHMS
-from medoids.progress import call_counter
+from medoids.distances import Calls, Tally
 
 WORDS = [f"{'a' * (i % 5)}{'b' * (i % 7)}{'c' * (i % 3)}" for i in range(24)]
 LINUX = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are counted in /proc")
@@ -189,15 +189,12 @@ def test_what_was_remembered_is_forgotten_after_the_fit() -> None:
 # --- news and Ctrl-C -----------------------------------------------------------------------------------------------
 
 
-def test_a_long_fit_tells_how_many_calls_it_made(capsys: pytest.CaptureFixture[str]) -> None:
-    tell = call_counter(2, pause=0.01)
-    assert tell is not None
-    tell(10)
-    assert capsys.readouterr().err == ""
-    time.sleep(0.02)
-    tell(1500)
-    assert "1,510 calls of the metric" in capsys.readouterr().err
-    assert call_counter(0) is None
+def test_calls_are_counted_while_a_block_is_under_way() -> None:
+    tally, seen = Tally(), []
+    calls = Calls(None, 0, tally, lambda: seen.append(tally.calls))
+    numbers = np.arange(4)
+    calls.block(lambda a, b: abs(a - b), numbers, numbers, numbers, numbers[:2], lambda r, c: "")
+    assert seen == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
 SCRIPT = """

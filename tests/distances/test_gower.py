@@ -129,6 +129,12 @@ def test_rows_without_a_known_column_in_common_are_at_distance_1() -> None:
         (pandas_frame(), {"weights": [1, 2]}, ValueError, r"weights=\[1, 2\] must be a dict of columns or a list of 5"),
         (pandas_frame(), {"weights": {"age": -1}}, ValueError, r"weight of column 'age' is -1; it must be"),
         (pandas_frame(), {"weights": [0] * 5}, ValueError, r"weights are zero for every column"),
+        (
+            np.array([[-1.7e308], [1.7e308], [0]]),
+            {},
+            ValueError,
+            r"range of column 0 of X, from -1.7e\+308 to .*overflow",
+        ),
         (pandas_frame(), {"categorical": ["zip"]}, ValueError, r"categorical names column 'zip', which X has not"),
         (["ape", "bee"], {}, ValueError, r"a frame or a 2-D array"),
         (pd.DataFrame(), {}, ValueError, r"0 sample"),

@@ -111,7 +111,7 @@ def test_series_in_any_container(pack: Any) -> None:
 @pytest.mark.parametrize(
     ("rows", "params", "message"),
     [
-        ([[1, 2], [1, np.nan]], {}, r"NaN: row 1 of X, sample 1, is nan"),
+        ([[1, 2], [1, np.nan]], {}, r"NaN: X\[1\]\[1\] is nan"),
         ([[1, 2], []], {}, r"row 1 of X has shape \(0,\); a series is an array of shape \(length,\)"),
         ([np.zeros((3, 2)), np.zeros((3, 1))], {}, r"row 1 of X has 1 channels, but row 0 has 2"),
         ([[1, 2], ["x"]], {}, r"row 1 of X is no series of numbers: \['x'\]"),
@@ -120,7 +120,7 @@ def test_series_in_any_container(pack: Any) -> None:
         ([[1, 2], [1]], {"window": -1}, r"window.*-1.*whole number of samples, a share"),
         ([[1, 2], [1]], {"window": 1.5}, r"window.*1\.5.*whole number of samples, a share"),
         ([[1, 2], [1]], {"window": "wide"}, r"window.*'wide'"),
-        ([[1, 2], [1]], {"radius": 1}, r"'radius' is unknown; metric='dtw' takes \['window'\]"),
+        ([[1, 2], [1]], {"radius": 1}, r"'radius' is unknown; metric='dtw' takes \['layout', 'window'\]"),
     ],
 )
 def test_bad_series(rows: Any, params: dict[str, Any], message: str) -> None:
@@ -147,3 +147,60 @@ def test_pams_medoids_of_heartbeats() -> None:
         )
         assert found.medoid_indices.tolist() == expected
         assert found.n_evaluations < 0.8 * len(rows) ** 2
+
+
+# --- layouts --------------------------------------------------------------------------------------------------------
+
+FIRST = {"layout": "channels_first"}
+
+
+@pytest.mark.parametrize("pack", [np.asarray, list, lambda X: [one.tolist() for one in X]])
+def test_channels_first_are_the_same_series(pack: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(12, 9, 3))
+    turned = check_data(pack(X.transpose(0, 2, 1)), "dtw")
+    expected = [[dtw(x, y, 2) for y in X] for x in X]
+    np.testing.assert_allclose(
+        dissimilarity(turned, "dtw", {"window": 2, **FIRST}).block(WHOLE, WHOLE), expected, rtol=1e-12, atol=1e-15
+    )
+
+
+def test_channels_first_with_unequal_lengths_parts_and_new_series() -> None:
+    series, new = ragged(channels=3), ragged(7, channels=3)
+    distance = dissimilarity(check_data([x.T for x in series], "dtw"), "dtw", FIRST)
+    pick = np.array([30, 2, 11])
+    expected = [[dtw(series[i], y) for y in new] for i in pick]
+    np.testing.assert_allclose(distance.take(pick).cross([y.T for y in new]), expected, rtol=1e-12)
+
+
+def test_a_fit_with_channels_first_predicts_with_channels_first() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 9, 2)).cumsum(axis=1)
+    last = KMedoids(3, metric="dtw").fit(X[:20])
+    first = KMedoids(3, metric="dtw", metric_params=FIRST).fit(X[:20].transpose(0, 2, 1))
+    assert first.labels_.tolist() == last.labels_.tolist()
+    assert first.cluster_centers_.shape == (3, 2, 9)  # as in X
+    assert first.predict(X.transpose(0, 2, 1)).tolist() == last.predict(X).tolist()
+    with pytest.raises(ValueError, match=r"9 channels, but those of the fit had 2.*channels_first"):
+        first.predict(X)
+
+
+@pytest.mark.parametrize("pack", [np.asarray, list])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_more_channels_than_time_steps_warn(pack: Any, channels: int) -> None:
+    X = pack(np.random.default_rng(0).normal(size=(10, channels, 8)))
+    with pytest.warns(UserWarning, match=rf"8 channels.*{channels} time step.*channels_first") as caught:
+        KMedoids(2, metric="dtw").fit(X)
+    assert caught[0].filename == __file__  # the line that asked for the fit
+    # A layout that is given is meant.
+    KMedoids(2, metric="dtw", metric_params=FIRST).fit(X)
+    KMedoids(2, metric="dtw", metric_params={"layout": "channels_last"}).fit(X)
+
+
+def test_as_many_channels_as_the_longest_series_do_not_warn() -> None:
+    k_medoids([np.zeros((3, 3)), np.ones((2, 3))], 2, metric="dtw")
+
+
+def test_bad_layouts() -> None:
+    with pytest.raises(ValueError, match=r"'layout': 'tc'.*'channels_last' or 'channels_first'"):
+        k_medoids(np.zeros((3, 4, 2)), 1, metric="dtw", metric_params={"layout": "tc"})
+    with pytest.raises(ValueError, match="row 1 of X has 3 channels, but row 0 has 2"):
+        k_medoids([np.zeros((2, 5)), np.zeros((3, 5))], 1, metric="dtw", metric_params=FIRST)

@@ -273,8 +273,8 @@ def test_any_duplicates_are_at_distance_zero_and_nothing_is_negative(
         X = np.abs(X)  # opposite rows are infinitely far apart
     n = len(X)
     block = whole(make(np.concatenate([X, X]), metric, dtype, compiled))
-    if metric == "correlation" and X.shape[1] == 1:
-        assert (block[~np.eye(2 * n, dtype=bool)] == 1).all()
+    if metric == "correlation" and X.shape[1] == 1:  # no row has a direction: all are alike
+        assert (block == 0).all()
         return
     assert (np.diag(block) == 0).all()
     assert (np.diag(block[:n, n:]) == 0).all()
@@ -282,24 +282,28 @@ def test_any_duplicates_are_at_distance_zero_and_nothing_is_negative(
 
 
 @pytest.mark.parametrize(("dtype", "compiled"), [(F64, False), (F64, True), (F32, True)])
-def test_rows_of_zeros_under_cosine_are_as_in_scikit_learn(dtype: str, compiled: bool) -> None:
+def test_rows_of_zeros_under_cosine_are_alike_and_at_distance_one_from_others(dtype: str, compiled: bool) -> None:
     rng = np.random.default_rng(10)
     X = rng.normal(size=(25, 4))
-    X[[3, 7, 20]] = 0
+    zero = [3, 7, 20]
+    X[zero] = 0
     X[7, 1] = -0.0
     expected = cosine_distances(X)
-    assert expected[3, 7] == 1  # what scikit-learn says of two rows of zeros
+    expected[np.ix_(zero, zero)] = 0  # where scikit-learn has 1, but for the diagonal
     distance = make(X, "cosine", dtype, compiled)
     rtol = 1e-9 if dtype == F64 else 1e-4
     np.testing.assert_allclose(whole(distance), expected, rtol=rtol, atol=0)
     np.testing.assert_allclose(distance.exact_block(WHOLE, WHOLE), expected, rtol=1e-9, atol=0)
     np.testing.assert_allclose(distance.exact_block(np.array([3, 5]), WHOLE), expected[[3, 5]], rtol=1e-9, atol=0)
+    np.testing.assert_allclose(distance.take(np.array([7, 5, 3])).block(WHOLE, WHOLE)[0], expected[7, [7, 5, 3]])
     queries = np.concatenate([np.zeros((2, 4)), rng.normal(size=(3, 4))])
-    np.testing.assert_allclose(distance.cross(queries), cosine_distances(X, queries), rtol=1e-9, atol=0)
+    across = cosine_distances(X, queries)
+    across[np.ix_(zero, [0, 1])] = 0
+    np.testing.assert_allclose(distance.cross(queries), across, rtol=1e-9, atol=0)
 
 
 @pytest.mark.parametrize(("dtype", "compiled"), [(F64, False), (F64, True), (F32, True)])
-def test_flat_rows_under_correlation_are_at_distance_one(dtype: str, compiled: bool) -> None:
+def test_flat_rows_under_correlation_are_alike_and_at_distance_one_from_others(dtype: str, compiled: bool) -> None:
     X = np.random.default_rng(11).normal(size=(24, 7))
     flat = [0, 4, 9, 13]
     X[flat] = np.array([0.0, 0.1, 1e9 + 0.1, -7.7])[:, None]
@@ -307,10 +311,9 @@ def test_flat_rows_under_correlation_are_at_distance_one(dtype: str, compiled: b
     rest = np.setdiff1d(np.arange(24), flat)
     distance = make(X, "correlation", dtype, compiled)
     few_rows, many_rows = distance.exact_block(np.array(flat), WHOLE), distance.exact_block(WHOLE, WHOLE)[flat]
-    for block in (whole(distance)[flat], few_rows, many_rows):
-        assert (block[np.arange(4), flat] == 0).all()
-        block[np.arange(4), flat] = 1
-        np.testing.assert_allclose(block, 1, rtol=1e-12)
+    for block in (whole(distance)[flat], few_rows, many_rows, distance.cross(X)[flat]):
+        assert (block[:, flat] == 0).all()
+        np.testing.assert_allclose(block[:, rest], 1, rtol=1e-12)
     expected = by_scipy(X[rest], X[rest], "correlation")
     np.testing.assert_allclose(whole(distance)[np.ix_(rest, rest)], expected, rtol=1e-4, atol=1e-15)
 

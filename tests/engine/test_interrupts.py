@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import signal
 import threading
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 from medoids import TraceRecord, k_medoids
+from medoids.engine import interrupts
 from medoids.engine.threads import Threads
 
 
@@ -55,6 +58,25 @@ def test_a_swallowed_interrupt_is_raised_between_chunks(n_jobs: int) -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_time_limit_is_raised_between_chunks(n_jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = itertools.count()  # a second for each look at the clock
+    monkeypatch.setattr(interrupts, "clock", lambda: next(now))
+    done: list[int] = []
+    with Threads(n_jobs) as threads:
+        threads.interrupts.limit(60, lambda: 10.0)
+        with pytest.raises(interrupts.TimeUp):
+            threads.map(done.append, range(100_000))
+        assert len(done) == 50
+        with pytest.raises(interrupts.TimeUp):
+            threads.interrupts.check()  # it stays so
+        threads.interrupts.forget()
+        threads.map(done.append, range(5))
+        assert len(done) == 55
+        threads.interrupts.limit(0, float)
+    threads.interrupts.check()  # the fit is over
+
+
 def test_a_handler_of_the_callers_is_left_alone() -> None:
     heard: list[int] = []
 
@@ -89,6 +111,57 @@ def test_a_metric_that_catches_everything_does_not_stop_ctrl_c() -> None:
     with pytest.raises(KeyboardInterrupt):
         k_medoids(rows, 5, metric=distance)
     assert calls < 1000 * 999 / 2
+
+
+def pressed_in_compiled_code(*, with_cause: bool) -> None:
+    """Ctrl-C where compiled code has no way to hand the exception on."""
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt as pressed:
+        interrupt = pressed
+    raise SystemError("returned a result with an exception set") from (interrupt if with_cause else None)
+
+
+@pytest.mark.parametrize("with_cause", [True, False])
+def test_a_system_error_of_an_interrupt_is_an_interrupt(with_cause: bool, tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(300, 2))
+    steps: list[TraceRecord] = []
+
+    def press_in_swap(record: TraceRecord) -> None:
+        steps.append(record)
+        if record.phase == "swap":
+            pressed_in_compiled_code(with_cause=with_cause)
+
+    keywords: dict[str, Any] = {"init": [0, 1, 2, 3, 4], "n_jobs": 1, "random_state": 0}
+    found = k_medoids(rows, 5, callback=press_in_swap, on_interrupt="return", **keywords)
+    assert (found.n_swaps, found.converged) == (1, False)
+    path = tmp_path / "fit"
+    with pytest.raises(KeyboardInterrupt):
+        k_medoids(rows, 5, callback=press_in_swap, checkpoint=path, **keywords)
+    resumed = k_medoids(rows, 5, checkpoint=path, resume=True, **keywords)
+    expected = k_medoids(rows, 5, **keywords)
+    assert resumed.medoid_indices.tolist() == expected.medoid_indices.tolist()
+    assert resumed.n_swaps == expected.n_swaps
+
+
+def test_an_interrupt_that_a_handler_of_the_callers_raises_is_known_by_its_cause() -> None:
+    def mine(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, mine)
+    with pytest.raises(KeyboardInterrupt), Threads(1):
+        pressed_in_compiled_code(with_cause=True)
+
+
+def test_another_system_error_stays_one() -> None:
+    with pytest.raises(SystemError, match="unknown opcode"), Threads(1):
+        raise SystemError("unknown opcode")
+
+    def fail(record: TraceRecord) -> None:
+        raise SystemError("unknown opcode")
+
+    with pytest.raises(SystemError, match="unknown opcode"):
+        k_medoids(np.eye(6), 2, callback=fail, on_interrupt="return")
 
 
 def test_an_interrupt_that_arrived_does_not_come_back() -> None:

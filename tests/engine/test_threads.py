@@ -52,3 +52,9 @@ def test_an_error_in_either_thread_ends_the_rest(caller: bool) -> None:
         rest: list[int] = []
         threads.map(rest.append, range(5))  # and the pool is as good as new
         assert sorted(rest) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "two"])
+def test_n_jobs_that_mean_nothing(n_jobs: object) -> None:
+    with pytest.raises(ValueError, match=r"n_jobs=.* must be a positive integer, -1 for all cores, or None"):
+        Threads(n_jobs)  # type: ignore[arg-type]

@@ -64,6 +64,14 @@ def test_weights_count_and_rows_of_weight_zero_do_not() -> None:
     assert (weights[local.medoid_indices] > 0).all()
 
 
+@pytest.mark.parametrize("algorithm", ["pairedpam", "banditpam++"])
+def test_rows_of_large_weight(algorithm: str) -> None:
+    # Each counts as several references, in whichever shard it is.
+    X, weights = blobs(1200), np.ones(1200)
+    weights[[3, 500, 777, 1199]] = [1e5, 300, 1e5, 300]
+    assert_same(X, 5, cuts=[300, 900], weights=weights, algorithm=algorithm)
+
+
 def test_frozen_medoids_stay() -> None:
     local = assert_same(blobs(1200), 4, cuts=[300, 900], frozen=(7, 1100))
     assert {7, 1100} <= set(local.medoid_indices.tolist())
@@ -88,10 +96,19 @@ def test_copies_of_rows() -> None:
 
 
 def test_rows_of_length_zero_under_cosine() -> None:
-    """A row of zeros is at distance 0 from itself alone; its copy elsewhere is itself."""
+    """Rows of zeros are at distance 0 from each other, in whichever shard they are."""
     X = blobs(3300)
-    X[::50] = 0
-    assert_same(X, 3, metric="cosine", cuts=[1000, 2000])
+    X[::4] = 0
+    local = assert_same(X, 3, metric="cosine", cuts=[1000, 2000])
+    assert len(np.unique(local.labels[::4])) == 1
+    assert (local.distances[::4] == 0).all()
+
+
+@pytest.mark.parametrize(("scale", "word"), [(1e-170, "vanish"), (1e170, "overflow")])
+def test_squares_that_leave_float64_are_refused(scale: float, word: str) -> None:
+    with pytest.raises(ValueError, match=rf"e.170.*squared distances {word}; rescale X"):
+        sharded(scale * blobs(300), 2, cuts=[100], shards=2)
+    assert_same(1e-170 * blobs(300), 2, metric="cosine", cuts=[100])
 
 
 def test_an_offset_that_float32_would_not_bear() -> None:

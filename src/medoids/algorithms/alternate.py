@@ -11,7 +11,7 @@ import numpy.typing as npt
 from medoids.algorithms.local_search import start
 from medoids.algorithms.matrix import Matrix
 from medoids.algorithms.problem import Problem, Solution
-from medoids.assignment import TOLERANCE, Assignment, lowest
+from medoids.assignment import Assignment, lowest
 
 __all__ = ["alternate"]
 
@@ -52,18 +52,21 @@ def _best_medoid(
 ) -> int | None:
     """Return the member with the lowest sum of distances within the cluster, if it is lower than the medoid's."""
     weights = problem.weights[cluster]
-    members = cluster[(weights > 0) & ~np.isin(cluster, assignment.medoids)]
+    members = cluster[problem.eligible[cluster] & ~np.isin(cluster, assignment.medoids)]
     if len(members) == 0:
         return None
     now = float(assignment.d1[cluster] @ weights)
-    limit = now - TOLERANCE * abs(now)
-    losses = np.concatenate(
-        [matrix.values[np.ix_(lot, cluster)] @ weights for lot in np.array_split(members, 1 + len(members) // 256)]
-    ).astype(np.float64)
+    losses, magnitudes = np.empty(len(members)), np.empty(len(members))
+    for lot in np.array_split(np.arange(len(members)), 1 + len(members) // 256):
+        problem.check()
+        block = matrix.values[np.ix_(members[lot], cluster)]
+        losses[lot], magnitudes[lot] = block @ weights, np.abs(block) @ weights
     if not matrix.exact:
-        near = losses <= min(losses.min(), limit) + matrix.margin * abs(limit)
+        near = losses <= min(losses.min(), now) * (1 + matrix.margin)
         losses[~near] = np.inf
         for finalist in np.flatnonzero(near).tolist():
             losses[finalist] = problem.measure(members[finalist : finalist + 1], cluster, "exact")[0] @ weights
-    _, at = lowest(losses[None])
-    return int(members[at]) if losses[at] < limit else None
+    _, at = lowest(losses[None], magnitudes[None])
+    others = assignment.magnitude - float(np.abs(assignment.d1[cluster]) @ weights)
+    helps = assignment.improves(assignment.loss - now + losses[at], others + magnitudes[at])
+    return int(members[at]) if helps else None

@@ -60,8 +60,9 @@ class _MedoidArms:
         # In the precision of the blocks: half the memory traffic in float32, whose errors the exact judgement mends.
         dtype = np.result_type(problem.distance.dtype, np.float32)
         self._d1, self._d2 = assignment.d1.astype(dtype), assignment.d2.astype(dtype)
-        self._nearest, self._weights = assignment.nearest, problem.weights.astype(dtype)
-        self._scale = assignment.loss / float(problem.weights.sum())
+        self._nearest, self._weights = assignment.nearest, problem.share_weights.astype(dtype)
+        self._references = int(problem.shares.sum())
+        self._scale = assignment.loss / problem.share_unit / self._references
         self.candidates = np.setdiff1d(problem.candidates, assignment.medoids)
         self._slots = np.setdiff1d(np.arange(problem.k), assignment.fixed)  # that a swap may take
         self.faces = 1
@@ -77,7 +78,7 @@ class _MedoidArms:
         Where outliers are candidates it is all their variance, and a batch without it would show none.
         """
         rows = self.rows(arms)
-        n = len(self._problem.candidates)
+        n = self._references
         own = np.abs(self._weights[rows] * self._d1[rows]) if np.isfinite(self._scale) else np.zeros(len(rows))
         floor: Float64s = np.maximum(own * np.sqrt(max(n - 1, 1)) / n, 1e-3 * self._typical())
         return floor

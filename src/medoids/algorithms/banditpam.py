@@ -7,6 +7,7 @@ arms (``+va``) and the permutation-invariant cache (``+pic``) change one of thes
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ from medoids.algorithms.cache import PermutationCache
 from medoids.algorithms.local_search import descend
 from medoids.algorithms.matrix import MARGIN
 from medoids.algorithms.problem import Problem, Solution
-from medoids.assignment import TOLERANCE, Assignment, lowest
+from medoids.assignment import Assignment, lowest
 from medoids.bandit import FixedPermutation, Found, FreshDraws, Independent, References, search
 from medoids.initialization import initialize
 
@@ -41,13 +42,14 @@ class BanditPAM:
     def __post_init__(self) -> None:
         problem = self.problem
         problem.distance.prepare(problem.threads)
-        rows = problem.candidates  # a reference of weight 0 says nothing
+        rows = np.repeat(np.arange(problem.n), problem.shares)  # several references where a weight is large
         order = FixedPermutation if self.cached else FreshDraws
         self.references: References = order(rows, BATCH, problem.random)
         self.cache = None
         if self.cached:
             self.cache = PermutationCache(problem, self.references.order(), problem.cache_width, BATCH)
-        delta = 1 / (problem.k * len(rows) ** 3) if problem.delta is None else problem.delta
+        delta = 1 / (problem.k * len(problem.references) ** 3) if problem.delta is None else problem.delta
+        self._mean_weight = float(problem.share_weights[rows].mean())
         self.bounds = Independent(delta)
 
     def run(self) -> Solution:
@@ -61,12 +63,7 @@ class BanditPAM:
         while len(assignment.medoids) < problem.k:
             arms = BuildArms(problem, assignment, "build", self.cache)
             found = search(arms, self.references, self.bounds)
-
-            def losses(rows: Float64s) -> Float64s:
-                sums: Float64s = np.minimum(rows, assignment.d1) @ problem.weights
-                return sums[None]
-
-            _, i, row, _ = self._judge(arms.rows(found.arms), found, losses)
+            _, i, row, *_ = self._judge(arms.rows(found.arms), found, assignment.after_additions)
             assignment.add(i, row)
             problem.record("build", assignment, i, None, references=found.references, candidates=len(found.arms))
         return assignment
@@ -79,27 +76,28 @@ class BanditPAM:
         if arms.count == 0:
             return False
         found = search(arms, self.references, self.bounds)
-
-        def losses(rows: Float64s) -> Float64s:
-            return np.array([assignment.swap_losses(row) for row in rows]).T
-
-        slot, i, row, loss = self._judge(arms.rows(found.arms), found, losses)
+        slot, i, row, loss, magnitude = self._judge(arms.rows(found.arms), found, assignment.after_swaps)
         # The paper stops when the best swap's estimate does not help; here its exact loss must fall, so that sampling
         # errors and ties can neither raise the loss nor make the search go round in circles.
-        if not loss < assignment.loss - TOLERANCE * abs(assignment.loss):
+        if not assignment.improves(loss, magnitude):
             return False
         out = assignment.medoids[slot]
         assignment.swap(slot, i, row)
         problem.record("swap", assignment, i, out, references=found.references, candidates=len(found.arms))
         return True
 
-    def _judge(self, rows: npt.NDArray[np.intp], found: Found, losses) -> tuple[int, int, Float64s, float]:  # type: ignore[no-untyped-def]
+    def _judge(
+        self,
+        rows: npt.NDArray[np.intp],
+        found: Found,
+        after: Callable[[Float64s], tuple[Float64s, Float64s]],
+    ) -> tuple[int, int, Float64s, float, float]:
         """Compare the arms that are left exactly: line 21 of Algorithm 1, and the slot of a single one (line 19)."""
         problem = self.problem
         if found.exhausted:
             # Their means are exact but for float32: only those that it cannot tell from the best are left in question.
             best = found.means.min(axis=1)
-            scale = problem.trace[-1].loss if problem.trace else best.min()
+            scale = problem.trace[-1].loss * self._mean_weight if problem.trace else best.min()
             rows = rows[best <= best.min() + MARGIN * (abs(scale) + abs(best.min()))]
         rows = np.unique(rows)
         lots = [rows[start : start + _LOT] for start in range(0, len(rows), _LOT)]
@@ -107,13 +105,11 @@ class BanditPAM:
         with problem.distance.tally.phase("exact"):
             for lot in lots:
                 block = problem.exact_rows(lot)
-                judged.append(losses(block))
-            table = np.concatenate(judged, axis=1)
-            slot, at = lowest(table)
-            if len(lots) > 1:
-                block = problem.exact_rows(rows[at : at + 1])
-                return slot, int(rows[at]), block[0], float(table[slot, at])
-        return slot, int(rows[at]), block[at], float(table[slot, at])
+                judged.append(after(block))
+            losses, magnitudes = (np.concatenate(part, axis=1) for part in zip(*judged, strict=True))
+            slot, at = lowest(losses, magnitudes)
+            row = problem.exact_rows(rows[at : at + 1])[0] if len(lots) > 1 else block[at]
+        return slot, int(rows[at]), row, float(losses[slot, at]), float(magnitudes[slot, at])
 
 
 def banditpam(problem: Problem) -> Solution:

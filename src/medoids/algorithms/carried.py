@@ -9,7 +9,8 @@ For a candidate i and the state (d1, d2, nearest) of the references, with weight
 A step changes the state of few references: of about 1/l of them when BUILD adds the l-th medoid, of about 3/k in a
 swap. Only those are subtracted with their old state and added with their new one, so that BUILD costs about ln k passes
 over the matrix instead of k, and a swap a fraction of one. float64 sums of thousands of such updates stay far within
-`TOLERANCE`; where the matrix is float32 they are estimates, and what they cannot tell apart is compared exactly.
+`TOLERANCE`, unless the loss falls far below what was once summed; then they are made anew. They are estimates all the
+same, of float32 distances above all: what they propose is decided on exact losses.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ Rows = npt.NDArray[np.intp]
 _FEWEST, _MOST, _SHARES = 2048, 8192, 2
 # Entries of the matrix that one chunk reads; small enough for Ctrl-C.
 _CHUNK = 1 << 27
+# Sums are made anew when the loss has fallen to one part in this many: what was subtracted since leaves rounding errors
+# of its own size behind, and in float32 a sixteenth of `Matrix.margin` is what a run of 32 terms may be wrong by.
+_STALE = 16
 
 
 class CarriedSums:
@@ -53,7 +57,7 @@ class CarriedSums:
         n = len(self._R)
         self._S = np.zeros(n)
         self._T: Float64s | None = None
-        self._empty = True
+        self._empty, self._peak = True, 0.0
         self._d1, self._d2 = np.full(n, np.inf), np.full(n, np.inf)
         self._nearest = np.full(n, -1, dtype=np.intp)
 
@@ -62,7 +66,9 @@ class CarriedSums:
         changed = assignment.d1 != self._d1
         if swaps:
             changed |= (assignment.d2 != self._d2) | (assignment.nearest != self._nearest)
-        fresh = self._empty or (swaps and self._T is None) or 2 * np.count_nonzero(changed) > len(changed)
+        stale = self._peak > _STALE * assignment.magnitude or 2 * np.count_nonzero(changed) > len(changed)
+        fresh = stale or self._empty or (swaps and self._T is None)
+        self._peak = max(0.0 if fresh else self._peak, assignment.magnitude if assignment.medoids else 0.0)
         if fresh:
             self._S[:] = 0
             self._T = np.zeros((self._k, len(changed))) if swaps else None
@@ -150,31 +156,25 @@ class CarriedSums:
 
     def best_addition(self, assignment: Assignment) -> tuple[int, int]:
         """Return the row whose addition gives the lowest loss, and how many rows had to be compared exactly."""
+        estimates = self._only_candidates(self._S.copy(), assignment)
+        best = int(estimates.argmin())
 
-        def exact(i: int) -> Float64s:
-            row = self._matrix.row(i, assignment.d1)
-            return np.array([np.minimum(row, assignment.d1) @ assignment.weights])
+        def exact(i: int) -> tuple[Float64s, Float64s]:
+            return assignment.after_additions(self._matrix.row(i, assignment.d1)[None])
 
-        best = self._only_candidates(self._S.copy(), assignment)
-        _, i, _, compared = self._decide(best, lambda i: self._S[i : i + 1], exact, np.inf)
-        return i, compared
+        if self._matrix.exact:
+            close = estimates[best] + TOLERANCE * exact(best)[1].item()
+            return int(np.argmax(estimates <= close)), 1
+        finalists = np.flatnonzero(estimates <= estimates[best] * (1 + self._matrix.margin))
+        if len(finalists) == 1:
+            return best, 1  # nothing to compare it with
+        losses, magnitudes = np.concatenate([exact(i) for i in finalists.tolist()], axis=2)
+        return int(finalists[lowest(losses, magnitudes)[1]]), len(finalists)
 
-    def best_swap(self, assignment: Assignment) -> tuple[int, int, int] | None:
-        """Return (slot, row, rows compared) of the swap with the lowest loss, or None if none lowers the loss."""
-        limit = assignment.loss - TOLERANCE * abs(assignment.loss)
-
-        def exact(i: int) -> Float64s:
-            return assignment.swap_losses(self._matrix.row(i, assignment.d2))
-
-        def losses(i: int) -> Float64s:
-            assert self._T is not None
-            column: Float64s = self._S[i] + self._T[:, i]
-            column[assignment.fixed] = np.inf
-            return column
-
-        best = self._only_candidates(self._lowest_faces(assignment), assignment)
-        slot, i, loss, compared = self._decide(best, losses, exact, limit)
-        return (slot, i, compared) if loss < limit else None
+    def best_swap(self, assignment: Assignment) -> tuple[int, int, Float64s, int] | None:
+        """Return (slot, row number, its distances, rows compared) of the best swap, or None if none is accepted."""
+        estimates = self._only_candidates(self._lowest_faces(assignment), assignment)
+        return self._matrix.best_swap(assignment, estimates)
 
     def best_per_slot(self, assignment: Assignment, *, but: int) -> list[tuple[int, int]]:
         """Return for each slot but one the (slot, row) of its best swap by these sums, the most promising first."""
@@ -205,25 +205,3 @@ class CarriedSums:
         losses[..., ~self._allowed] = np.inf
         losses[..., assignment.medoids] = np.inf
         return losses
-
-    def _decide(
-        self, best: Float64s, losses: Callable[[int], Float64s], exact: Callable[[int], Float64s], limit: float
-    ) -> tuple[int, int, float, int]:
-        """Pick the row with the lowest loss, and its slot; where losses are estimates, compare those near it exactly.
-
-        ``best`` is the lowest loss of each row, ``losses`` gives those of all slots.
-        """
-        lead = min(float(best.min()), limit)
-        margin = TOLERANCE if self._matrix.exact else self._matrix.margin
-        close = lead + margin * abs(lead)
-        finalists = np.flatnonzero(best <= close)
-        if len(finalists) == 0:
-            return 0, 0, np.inf, 0
-        if self._matrix.exact:
-            finalists = finalists[:1]  # they tie
-            exact = losses
-        elif len(finalists) == 1 and close < limit and np.count_nonzero(losses(int(finalists[0])) <= close) == 1:
-            exact = losses  # nothing to compare it with: estimates are enough
-        judged = np.array([exact(i) for i in finalists.tolist()]).T
-        slot, place = lowest(judged)
-        return slot, int(finalists[place]), float(judged[slot, place]), len(finalists)

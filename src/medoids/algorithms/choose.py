@@ -9,11 +9,14 @@ A pass over the matrix reads an entry and updates a sum; BUILD takes ln k of the
 more distances a point for more medoids, in smaller blocks, and updates the moments of a point in about 1.5 k steps. The
 constants were fitted to MNIST, letter and words, n = 1,000 to 70,000, k = 5 to 50. A dear distance is a callable or the
 like; near-ties among words and strings take more of them than among vectors.
+
+The price of a distance is what its metric says for the size of the objects (``Dissimilarity.cost``), so that the same
+data lead to the same algorithm on any machine. Only what a Python callable costs nobody knows: some calls are timed.
 """
 
 from __future__ import annotations
 
-from math import log
+from math import floor, log, log10
 from time import perf_counter
 
 from medoids.algorithms.matrix import matrix_bytes
@@ -32,7 +35,7 @@ _PROBE, _DEAR_PROBE = 256, 6
 _FEW = 300
 # Above so many nanoseconds a distance's own price decides.
 _DEAR = 1_000.0
-# Distances whose squares, summed over many points, stay finite.
+# Distances whose squares, summed over many points, stay finite; those of one divided by it do not vanish.
 _SQUARES = 1e140
 
 
@@ -47,23 +50,38 @@ def choose(problem: Problem) -> tuple[str, str]:
     dear = problem.distance.cost >= _DEAR
     if n <= (_FEW if dear else SMALL):
         return "fastpam1", f"the {size} is small: PAM's own path, exact"
-    price, largest = _measure(problem, _DEAR_PROBE if dear else _PROBE)
+    seconds, largest = _measure(problem, _DEAR_PROBE if dear else _PROBE)
+    timed = problem.distance.inner.timed
+    price = seconds if timed else 1e-9 * problem.distance.cost
     if largest > _SQUARES:
         return "fastpam1", f"squares of distances as large as {largest:.0e} overflow: PAM's own path, which needs none"
+    if 0 < largest < 1 / _SQUARES:
+        return "fastpam1", f"squares of distances as small as {largest:.0e} vanish: PAM's own path, which needs none"
     half = 0.5 if problem.distance.symmetric else 1.0
     matrix = half * n**2 * price + n**2 * _PASS * (log(k) + 5)
     a, b, block = _DEAR_COUNTS if dear else _CHEAP_COUNTS
     count = min(n, a + b * k + (n / 4 if dear else 0))
     paired = n * count * price * block + n * 1.5 * k * _STEP * (1 + k / 60)
+    how = "by a timing of some calls, " if timed else ""
     if matrix <= paired:
-        prices = f"about {matrix:.1g} core-seconds against {paired:.1g}"
+        prices = f"{how}about {_seconds(matrix)} against {_seconds(paired)} core-seconds"
         return "fastpam1", f"the {size} is cheaper than sampling ({prices}): PAM's own path, exact"
-    prices = f"about {paired:.1g} core-seconds against {matrix:.1g}"
+    prices = f"{how}about {_seconds(paired)} against {_seconds(matrix)} core-seconds"
     return "pairedpam", f"sampled distances are cheaper than the {size} ({prices})"
 
 
+def _seconds(value: float) -> str:
+    """Write a rough time as people do.
+
+    >>> _seconds(0.0432), _seconds(3.2), _seconds(1234.5)
+    ('0.04', '3', '1,200')
+    """
+    digits = (value >= 10) - floor(log10(value))
+    return f"{round(value, digits):,.{max(0, digits)}f}"
+
+
 def _measure(problem: Problem, rows: int) -> tuple[float, float]:
-    """Seconds of one distance, and the largest, from one block."""
+    """Seconds of one distance, and the largest, from one block of the first rows."""
     # Of a few rows, so that no working copy of all of X is made before it is known in which order it is wanted.
     distance = problem.distance.take(slice(0, rows))
     distance.prepare()

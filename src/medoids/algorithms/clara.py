@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from medoids.algorithms.fastpam1 import fastpam1
 from medoids.algorithms.problem import Problem, Solution
-from medoids.assignment import TOLERANCE
 
 __all__ = ["clara", "draw"]
 
@@ -19,11 +18,12 @@ _SAMPLES = 5
 
 
 def draw(problem: Problem, keep: list[int]) -> npt.NDArray[np.intp]:
-    """Return 40 + 2k rows, those in ``keep`` and the frozen ones among them, in order."""
+    """Return 40 + 2k rows, those in ``keep``, the frozen ones and at least k candidates among them, in order."""
     keep = list(dict.fromkeys([*keep, *problem.frozen]))
-    free = np.setdiff1d(problem.candidates, keep)
+    free = np.setdiff1d(problem.references, keep)
     size = min(40 + 2 * problem.k - len(keep), len(free))
-    return np.sort(np.concatenate([keep, problem.random.choice(free, size, replace=False)]).astype(np.intp))
+    drawn = np.concatenate([keep, problem.random.choice(free, size, replace=False)]).astype(np.intp)
+    return problem.with_candidates(drawn, problem.k)
 
 
 def clara(problem: Problem) -> Solution:
@@ -44,7 +44,7 @@ def clara(problem: Problem) -> Solution:
         n_swaps, converged = n_swaps + found.n_swaps, converged and found.converged
         medoids = sample[found.assignment.medoids]
         assignment = problem.assign(medoids)
-        if best is None or assignment.loss < best.loss - TOLERANCE * abs(best.loss):
+        if best is None or best.improves(assignment.loss, assignment.magnitude):
             best = assignment
             phase, position = "swap" if turn else "build", {"turn": (turn + 1, n_swaps, converged)}
             seen = {"references": len(sample), "candidates": len(sample)}

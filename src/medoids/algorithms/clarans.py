@@ -11,7 +11,7 @@ import numpy.typing as npt
 from medoids.algorithms.clara import draw
 from medoids.algorithms.fastpam1 import fastpam1
 from medoids.algorithms.problem import Problem, Solution
-from medoids.assignment import TOLERANCE, Assignment
+from medoids.assignment import Assignment
 from medoids.initialization import RANDOM_INITS
 
 __all__ = ["clarans"]
@@ -31,7 +31,7 @@ def clarans(problem: Problem) -> Solution:
             break
         assignment, made, ended = _search(problem, best, (number, n_swaps, converged), resumed, made)
         n_swaps, converged = n_swaps + made, converged and ended
-        if best is None or assignment.loss < best.loss - TOLERANCE * abs(best.loss):
+        if best is None or best.improves(assignment.loss, assignment.magnitude):
             best = assignment
         resumed, made = None, 0
     assert best is not None
@@ -83,7 +83,7 @@ def _search(
         tries += 1
         with problem.distance.tally.phase("swap"):
             row = problem.exact_rows(np.array([i]))[0]
-        if assignment.swap_losses(row)[slot] < assignment.loss - TOLERANCE * abs(assignment.loss):
+        if assignment.improves(assignment.swap_losses(row)[slot], assignment.swap_magnitudes(row)[slot]):
             out = assignment.medoids[slot]
             assignment.swap(slot, i, row)
             n_swaps, tries = n_swaps + 1, 0

@@ -21,7 +21,7 @@ from medoids.algorithms.moments import State
 from medoids.algorithms.paired import PairedArms
 from medoids.algorithms.pairedpam import PairedPAM
 from medoids.algorithms.problem import Solution
-from medoids.assignment import TOLERANCE, Assignment
+from medoids.assignment import Assignment
 from medoids.initialization import initialize
 
 __all__ = ["EagerPAM"]
@@ -72,8 +72,8 @@ class EagerPAM(PairedPAM):
     def _solve_sample(self) -> list[int]:
         problem, span = self.problem, self.levels[0].span
         frozen = self.place[list(problem.frozen)].tolist()
-        sample = Assignment(problem.weights[self.order[span]], problem.k, frozen)
-        free = np.ones(len(self.order), dtype=bool)
+        sample = Assignment(problem.share_weights[self.order[span]], problem.k, frozen)
+        free = self._arms.copy()
         for i in frozen:
             self.levels.fill(0, np.array([i]))
             sample.add(i, self.levels.row(0, i))
@@ -89,9 +89,10 @@ class EagerPAM(PairedPAM):
             lowest_face(moments.S, moments.T, 0, len(self.order), best, face)
             best[~free] = np.inf
             i = int(np.argmin(best))
-            before, slot = sample.loss, int(face[i])
-            row = self.levels.row(0, i)
-            if not sample.swap_losses(row)[slot] < before - TOLERANCE * abs(before):
+            if best[i] == np.inf:  # every candidate is a medoid already
+                return sample.medoids
+            slot, row = int(face[i]), self.levels.row(0, i)
+            if not sample.improves(sample.swap_losses(row)[slot], sample.swap_magnitudes(row)[slot]):
                 return sample.medoids
             free[sample.medoids[slot]], free[i] = True, False
             sample.swap(slot, i, row)
@@ -126,7 +127,7 @@ class EagerPAM(PairedPAM):
                 row = self._exact_row(i, assignment)
             losses = assignment.swap_losses(row)
             slot = int(np.argmin(losses))
-            if losses[slot] < assignment.loss - TOLERANCE * abs(assignment.loss):
+            if assignment.improves(losses[slot], assignment.swap_magnitudes(row)[slot]):
                 out = assignment.medoids[slot]
                 assignment.swap(slot, i, row)
                 position = {"found": (found[number + 1 :], *seen)}

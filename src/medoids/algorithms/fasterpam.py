@@ -9,7 +9,6 @@ import numpy as np
 
 from medoids.algorithms.local_search import accept, start
 from medoids.algorithms.problem import Problem, Solution
-from medoids.assignment import TOLERANCE
 
 __all__ = ["fasterpam"]
 
@@ -19,18 +18,22 @@ def fasterpam(problem: Problem) -> Solution:
     candidates = problem.candidates
     n_swaps, at, since = problem.position.get("swaps", 0), problem.position.get("at", 0), 0
     while since < len(candidates) and not problem.stopped:
+        problem.check()
         i = int(candidates[at])
         at, since = (at + 1) % len(candidates), since + 1
         if i in assignment.medoids:
             continue
-        limit = assignment.loss - TOLERANCE * abs(assignment.loss)
-        losses = assignment.swap_losses(matrix.values[i])
-        if not matrix.exact and losses.min() < limit + matrix.margin * abs(limit):
-            losses = assignment.swap_losses(matrix.row(i, assignment.d2))
-        if losses.min() < limit:
+        row = matrix.values[i]
+        losses = assignment.swap_losses(row)
+        if losses.min() >= assignment.loss + matrix.margin * assignment.magnitude:
+            continue
+        if not matrix.exact:
+            row = matrix.row(i, assignment.d2)
+            losses = assignment.swap_losses(row)
+        slot = int(np.argmin(losses))
+        if assignment.improves(losses[slot], assignment.swap_magnitudes(row)[slot]):
             if n_swaps == problem.max_iter:
                 return Solution(assignment, n_swaps, converged=False)
-            slot = int(np.argmin(losses))
-            accept(problem, matrix, assignment, slot, i, references=problem.n, candidates=1, position={"at": at})
+            accept(problem, assignment, slot, i, row, references=problem.n, candidates=1, position={"at": at})
             n_swaps, since = n_swaps + 1, 0
     return Solution(assignment, n_swaps, converged=not problem.stopped)

@@ -5,11 +5,8 @@ Schubert and Rousseeuw 2019. Fewer searches than `fastpam1`, another path; it en
 
 from __future__ import annotations
 
-import numpy as np
-
 from medoids.algorithms.local_search import accept, start
 from medoids.algorithms.problem import Problem, Solution
-from medoids.assignment import TOLERANCE
 
 __all__ = ["fastpam"]
 
@@ -28,10 +25,13 @@ def fastpam(problem: Problem) -> Solution:
             count = len(proposals)
         while proposals and n_swaps < problem.max_iter and not problem.stopped:
             (slot, i), *proposals = proposals
-            # The swaps before this one changed the state: look again at this one alone, exactly.
-            loss = assignment.swap_losses(matrix.row(i, assignment.d2))[slot] if i not in assignment.medoids else np.inf
-            if loss < assignment.loss - TOLERANCE * abs(assignment.loss):
+            if i in assignment.medoids:
+                continue
+            # The swaps before this one changed the state: look again at this one alone, exactly. The first of a round
+            # has passed already, so that every round makes progress.
+            row = matrix.row(i, assignment.d2)
+            if assignment.improves(assignment.swap_losses(row)[slot], assignment.swap_magnitudes(row)[slot]):
                 rest = {"round": (proposals, references, count)}
-                accept(problem, matrix, assignment, slot, i, references=references, candidates=count, position=rest)
+                accept(problem, assignment, slot, i, row, references=references, candidates=count, position=rest)
                 n_swaps += 1
     return Solution(assignment, n_swaps, converged=False)

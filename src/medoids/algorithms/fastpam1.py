@@ -12,14 +12,14 @@ __all__ = ["fastpam1"]
 
 
 def fastpam1(problem: Problem) -> Solution:
-    matrix, sums, assignment = start(problem)
+    _, sums, assignment = start(problem)
 
     def swap(_: int) -> bool:
         references = sums.follow(assignment, swaps=True)
         best = sums.best_swap(assignment)
         if best is not None:
-            slot, i, compared = best
-            accept(problem, matrix, assignment, slot, i, references=references, candidates=compared)
+            slot, i, row, compared = best
+            accept(problem, assignment, slot, i, row, references=references, candidates=compared)
         return best is not None
 
     return descend(problem, assignment, swap)

@@ -72,6 +72,8 @@ def _neighbours(table: Floats, threads: Threads) -> Rows:
     columns = np.ascontiguousarray(table.T)
 
     def halves(points: Rows) -> list[Rows]:
+        if len(points) < 2:  # of fewer points than there are parts
+            return [points]
         widest = int(np.argmax(np.ptp(table[points[:: len(points) // _LEAF + 1]], axis=0)))
         column, half = columns[widest].take(points), len(points) // 2
         order = np.argsort(column, kind="stable") if len(points) <= _LEAF else np.argpartition(column, half)

@@ -1,17 +1,22 @@
-"""What the algorithms share: descending swap by swap and, on a full matrix, the start and accepting a swap."""
+"""What the algorithms share: descending swap by swap and, on a full matrix, the start, the best swap, and making it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from medoids.algorithms.carried import CarriedSums
 from medoids.algorithms.matrix import Matrix
 from medoids.algorithms.problem import Problem, Solution
-from medoids.assignment import TOLERANCE, Assignment
+from medoids.assignment import Assignment
 from medoids.initialization import build, initialize
 
 __all__ = ["accept", "descend", "start"]
+
+Float64s = npt.NDArray[np.float64]
 
 
 def descend(problem: Problem, assignment: Assignment, swap: Callable[[int], int]) -> Solution:
@@ -33,7 +38,7 @@ def start(problem: Problem) -> tuple[Matrix, CarriedSums, Assignment]:
     if problem.matrix is None:
         problem.matrix = Matrix(problem)
     matrix = problem.matrix
-    sums = CarriedSums(matrix, problem.weights > 0, problem.k, problem.threads)
+    sums = CarriedSums(matrix, problem.eligible, problem.k, problem.threads)
     if isinstance(problem.init, str) and problem.init == "build":
         return matrix, sums, build(problem, sums)
     return matrix, sums, initialize(problem)
@@ -41,17 +46,16 @@ def start(problem: Problem) -> tuple[Matrix, CarriedSums, Assignment]:
 
 def accept(
     problem: Problem,
-    matrix: Matrix,
     assignment: Assignment,
     slot: int,
     i: int,
+    row: Float64s,
     *,
     references: int,
     candidates: int,
     position: dict[str, Any] | None = None,
 ) -> None:
-    """Make a swap whose exact loss is known to be lower, and record it."""
-    before, out = assignment.loss, assignment.medoids[slot]
-    assignment.swap(slot, i, matrix.row(i, assignment.d2))
-    assert assignment.loss < before + TOLERANCE * abs(before), "a swap must lower the loss"
+    """Make a swap that `Assignment.improves` has accepted, and record it; ``row`` are the distances from i."""
+    out = assignment.medoids[slot]
+    assignment.swap(slot, i, row)
     problem.record("swap", assignment, i, out, references=references, candidates=candidates, position=position)

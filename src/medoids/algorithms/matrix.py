@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.algorithms.problem import Problem
+from medoids.assignment import TOLERANCE, Assignment, lowest
 from medoids.distances.precomputed import Precomputed
 from medoids.distances.protocol import Floats
 from medoids.engine.threads import spans
@@ -72,7 +73,7 @@ class Matrix:
 
         # A pass over the matrix is nothing to dear distances, and sums of small tiles would need much memory.
         summed = distance.threaded and self._half() and values.dtype.kind == "f" and edge == _EDGE
-        weights = problem.weights.astype(values.dtype)
+        weights = problem.weights.astype(values.dtype) if summed else problem.weights
         # Of each tile in a row of its own, so that threads need not agree on an order.
         sums = np.zeros((-(-n // edge), n)) if summed else np.zeros((0, n))
 
@@ -98,6 +99,46 @@ class Matrix:
         """Distances from i to all points: exact where they are up to the limits given."""
         values = np.asarray(self.values[i], dtype=np.float64)
         return values if self.exact else self._problem.sharpen(i, values, below)
+
+    def best_swap(
+        self, assignment: Assignment, estimates: npt.NDArray[np.float64]
+    ) -> tuple[int, int, npt.NDArray[np.float64], int] | None:
+        """Return (slot, row number, its distances, rows compared) of the best swap, or None if no swap is accepted.
+
+        ``estimates`` are the losses that the rows lead to in their best slots, infinite for rows that are no
+        candidates. What they propose is decided on exact losses; a row that is refused is not proposed again.
+        """
+        # Estimates above it are not worth a look: rounding is far below half the tolerance.
+        limit = assignment.loss - 0.5 * TOLERANCE * assignment.magnitude
+        compared = 0
+        while True:
+            lead = min(float(estimates.min()), limit)
+            if self.exact:
+                finalists = self._first_tie(assignment, estimates, limit)
+            else:
+                finalists = np.flatnonzero(estimates <= lead + self.margin * abs(lead))
+            if len(finalists) == 0:
+                return None
+            # One row at a time: there may be thousands.
+            after = [assignment.after_swaps(self.row(i, assignment.d2)[None]) for i in finalists.tolist()]
+            losses, magnitudes = np.concatenate(after, axis=2)
+            slot, at = lowest(losses, magnitudes)
+            compared += len(finalists)
+            if assignment.improves(losses[slot, at], magnitudes[slot, at]):
+                i = int(finalists[at])
+                return slot, i, self.row(i, assignment.d2), compared
+            estimates[finalists] = np.inf
+
+    def _first_tie(
+        self, assignment: Assignment, estimates: npt.NDArray[np.float64], limit: float
+    ) -> npt.NDArray[np.intp]:
+        """Return the lowest of the rows that tie with the best, or none if not even that one may improve."""
+        best = int(estimates.argmin())
+        if not estimates[best] < limit:
+            return np.zeros(0, dtype=np.intp)
+        row = self.row(best, assignment.d2)
+        magnitude = assignment.swap_magnitudes(row)[assignment.swap_losses(row).argmin()]
+        return np.flatnonzero(estimates <= estimates[best] + TOLERANCE * magnitude)[:1]
 
     def estimate(self, medoids: npt.NDArray[np.intp], points: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
         """Distances as the matrix has them."""

@@ -55,10 +55,10 @@ class State:
     _levels: dict[tuple[int, int, float], tuple[Order, Floats, Floats, Floats]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, assignment: Assignment, order: Rows, *, swaps: bool) -> State:
-        w = assignment.weights
+    def of(cls, assignment: Assignment, order: Rows, weights: Float64s, *, swaps: bool) -> State:
+        """Return the state of references, by their rows, with weights of these rows that may be shares of theirs."""
         # One number, where all weigh the same.
-        w = np.broadcast_to(w[0].copy(), len(order)) if (w == w[:1]).all() else w[order]
+        w = np.broadcast_to(weights[0].copy(), len(order)) if (weights == weights[:1]).all() else weights[order]
         state = cls(
             assignment.d1[order],
             assignment.d2[order],
@@ -74,7 +74,7 @@ class State:
     @classmethod
     def of_sample(cls, sample: Assignment, *, swaps: bool) -> State:
         """Return the state of the first references alone."""
-        return cls.of(sample, np.arange(len(sample.weights)), swaps=swaps)
+        return cls.of(sample, np.arange(len(sample.weights)), sample.weights, swaps=swaps)
 
     def first(self, count: int) -> State:
         """Return a copy of the state of the first references alone."""

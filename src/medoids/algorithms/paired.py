@@ -157,6 +157,9 @@ class PairedArms:
         found = self._judge(width)
         at = int(np.argmin(found.best))
         lead = float(found.best[at])
+        if lead == np.inf:  # every candidate is a medoid already
+            self._restrict(np.zeros(0, dtype=np.intp))
+            return
         # Rounding must not decide: what it cannot tell apart, copies of a row above all, is left to exact judgement.
         self._slack = self._noise * max(self.state.scale, abs(lead))
         if self.state.swaps and lead >= 0:

@@ -87,9 +87,9 @@ class PairedPAM:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        candidates = problem.candidates  # a reference of weight 0 says nothing
-        self.order = problem.random.permutation(candidates)
-        n = len(candidates)
+        # Several references have the same row where its weight is large.
+        self.order = problem.random.permutation(np.repeat(np.arange(problem.n), problem.shares))
+        n = len(self.order)
         distance = problem.distance.inner.reordered(self.order)
         copy = 0 if distance.spill else distance.copy_bytes()
         of = problem.k, self._first(), distance.dtype.itemsize, problem.memory_limit
@@ -101,7 +101,9 @@ class PairedPAM:
         self.bounds, *self._wider = bounds_of(problem.delta, n)
         self._zero = LevelZero(self.levels)
         self.place = np.full(problem.n, -1, dtype=np.intp)
-        self.place[self.order] = np.arange(n)
+        self.place[self.order[::-1]] = np.arange(n)[::-1]  # the first, which stands for the row as an arm
+        self._arms = np.zeros(n, dtype=bool)
+        self._arms[self.place[problem.candidates]] = True
         if not distance.exact and problem.has_room(distance.dtype.itemsize):
             problem.medoid_rows = MedoidRows(problem, self._whole)
 
@@ -126,14 +128,9 @@ class PairedPAM:
         while len(assignment.medoids) < problem.k:
             with problem.distance.tally.phase("build"):
                 arms = self._search(assignment, swaps=False)
-
-            def losses(rows: Float64s) -> Float64s:
-                sums: Float64s = np.minimum(rows, assignment.d1) @ problem.weights
-                return sums[None]
-
-            found = self._judge(assignment, arms, losses)
+            found = self._judge(assignment, arms, assignment.after_additions)
             assert found is not None
-            _, i, row, _ = found
+            _, i, row, *_ = found
             assignment.add(i, row)
             problem.record("build", assignment, i, None, references=arms.t, candidates=len(arms.left))
             del arms, found, row  # before the next search has its own
@@ -160,16 +157,10 @@ class PairedPAM:
         found = self._helpful(assignment, arms)
         return None if found is None else (found[0], found[1], found[3])
 
-    def _helpful(self, assignment: Assignment, arms: PairedArms) -> tuple[int, int, Float64s, float] | None:
+    def _helpful(self, assignment: Assignment, arms: PairedArms) -> tuple[int, int, Float64s, float, float] | None:
         """Return the best swap of the arms that are left, if it helps."""
-
-        def losses(rows: Float64s) -> Float64s:
-            return np.array([assignment.swap_losses(row) for row in rows]).T
-
-        found = self._judge(assignment, arms, losses)
-        if found is None or not found[3] < assignment.loss - TOLERANCE * abs(assignment.loss):
-            return None
-        return found
+        found = self._judge(assignment, arms, assignment.after_swaps)
+        return found if found is not None and assignment.improves(*found[3:]) else None
 
     def _swap_best(self, assignment: Assignment, arms: PairedArms) -> bool:
         """Make the best swap of the arms that are left, if it helps."""
@@ -177,7 +168,7 @@ class PairedPAM:
         found = self._helpful(assignment, arms)
         if found is None:
             return False
-        slot, i, row, _ = found
+        slot, i, row, *_ = found
         out = assignment.medoids[slot]
         assignment.swap(slot, i, row)
         problem.record("swap", assignment, i, out, references=arms.t, candidates=len(arms.left))
@@ -192,12 +183,12 @@ class PairedPAM:
         enough: Callable[[PairedArms], bool] = lambda _: False,
     ) -> PairedArms:
         """Drop arms round by round, until few are left, all references have been seen, or the caller has enough."""
-        state = State.of(assignment, self.order, swaps=swaps)
+        state = State.of(assignment, self.order, self.problem.share_weights, swaps=swaps)
         if self.levels.too_coarse(state.typical()):
             self.levels = self._make_levels(coarse=False)
             self._zero = LevelZero(self.levels)
         carried = self._carry(state)
-        allowed = np.ones(len(self.order), dtype=bool)
+        allowed = self._arms.copy()
         allowed[self.place[assignment.medoids]] = False
         noise = TOLERANCE if self.problem.distance.exact else MARGIN
         arms = PairedArms(self.levels, state, carried, allowed, self.problem.threads, noise)
@@ -209,9 +200,9 @@ class PairedPAM:
         self.problem.check_squares(carried.Q)
         return carried
 
-    def _judge(  # type: ignore[no-untyped-def]
-        self, assignment: Assignment, arms: PairedArms, losses
-    ) -> tuple[int, int, Float64s, float] | None:
+    def _judge(
+        self, assignment: Assignment, arms: PairedArms, after: Callable[[Float64s], tuple[Float64s, Float64s]]
+    ) -> tuple[int, int, Float64s, float, float] | None:
         """Compare the arms that are left on all references: by blocks first, and what these cannot tell apart exactly.
 
         Ties go to the lowest row, so rows are compared in their own order, not the permutation's.
@@ -222,12 +213,12 @@ class PairedPAM:
         rows = np.sort(self.order[arms.left])
         with problem.distance.tally.phase("exact"):
             if len(rows) > 1 and not problem.distance.exact:
-                estimates = np.array([losses(self._whole(i)[None]).min() for i in rows.tolist()])
+                estimates = np.array([after(self._whole(i)[None])[0].min() for i in rows.tolist()])
                 rows = rows[estimates <= estimates.min() + MARGIN * abs(estimates.min())]
             block = np.array([self._exact_row(i, assignment) for i in rows.tolist()])
-        table = losses(block)
-        slot, at = lowest(table)
-        return slot, int(rows[at]), block[at], float(table[slot, at])
+        losses, magnitudes = after(block)
+        slot, at = lowest(losses, magnitudes)
+        return slot, int(rows[at]), block[at], float(losses[slot, at]), float(magnitudes[slot, at])
 
     def _whole(self, i: int) -> Float64s:
         """Distances from row i to all points, in the precision of blocks; the leaders' are known already."""

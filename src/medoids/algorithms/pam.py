@@ -13,7 +13,7 @@ import numpy.typing as npt
 from medoids.algorithms.local_search import accept, descend, start
 from medoids.algorithms.matrix import Matrix
 from medoids.algorithms.problem import Problem, Solution
-from medoids.assignment import TOLERANCE, Assignment, lowest
+from medoids.assignment import Assignment
 from medoids.distances import Floats
 from medoids.engine.threads import spans
 
@@ -26,14 +26,16 @@ def pam(problem: Problem) -> Solution:
     def swap(_: int) -> bool:
         best = _best_swap(problem, matrix, assignment)
         if best is not None:
-            slot, i, compared = best
-            accept(problem, matrix, assignment, slot, i, references=problem.n, candidates=compared)
+            slot, i, row, compared = best
+            accept(problem, assignment, slot, i, row, references=problem.n, candidates=compared)
         return best is not None
 
     return descend(problem, assignment, swap)
 
 
-def _best_swap(problem: Problem, matrix: Matrix, assignment: Assignment) -> tuple[int, int, int] | None:
+def _best_swap(
+    problem: Problem, matrix: Matrix, assignment: Assignment
+) -> tuple[int, int, npt.NDArray[np.float64], int] | None:
     """Eq. 5 of the paper: the loss of each swap, summed over all points."""
     losses = np.full((problem.k, problem.n), np.inf)
     weights = problem.weights
@@ -41,19 +43,10 @@ def _best_swap(problem: Problem, matrix: Matrix, assignment: Assignment) -> tupl
         remaining = np.where(assignment.nearest == slot, assignment.d2, assignment.d1)
         work = partial(_sum_rows, matrix.values, remaining, weights, losses[slot])
         problem.threads.map(work, spans(problem.n, max(1, (1 << 20) // problem.n)))
-    losses[:, weights == 0] = np.inf
+    losses[:, ~problem.eligible] = np.inf
     losses[:, assignment.medoids] = np.inf
     losses[assignment.fixed] = np.inf
-    limit = assignment.loss - TOLERANCE * abs(assignment.loss)
-    compared = 1
-    if not matrix.exact:
-        near = np.flatnonzero(losses.min(axis=0) <= min(losses.min(), limit) + matrix.margin * abs(limit))
-        compared = len(near)
-        losses[:] = np.inf
-        for finalist in near.tolist():
-            losses[:, finalist] = assignment.swap_losses(matrix.row(finalist, assignment.d2))
-    slot, i = lowest(losses)
-    return (slot, i, compared) if losses[slot, i] < limit else None
+    return matrix.best_swap(assignment, losses.min(axis=0))
 
 
 def _sum_rows(

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from medoids.algorithms.shares import count_shares, largest_share
 from medoids.assignment import DOUBT, Assignment
-from medoids.checkpoints import Best, Checkpoint, Saved, random_of, state_of
+from medoids.checkpoints import Checkpoint
 from medoids.clustering import TraceRecord
 from medoids.distances import Counted
+from medoids.engine import interrupts
 from medoids.engine.threads import Threads, spans
+from medoids.saved import Best, Saved, random_of, state_of
 
 if TYPE_CHECKING:  # these are made from a problem
     from medoids.algorithms.matrix import Matrix
@@ -26,12 +30,20 @@ TOO_LARGE = (
     "distances are too large: their squares overflow, and an algorithm that samples needs their spread; "
     "rescale X, or use algorithm='fastpam1'"
 )
+TOO_SMALL = (
+    "distances are too small: their squares vanish, and an algorithm that samples needs their spread; "
+    "rescale X, or use algorithm='fastpam1'"
+)
+# Mean distances whose squares have full precision, and those of a part in 1e10 of them.
+_SMALLEST = 1e-140
 # Points of a chunk of exact distances.
 _POINTS = 4096
 # Chunks after which pages of a mapped file are given back.
 _STRETCH = 64
 # Medoids of one: so few are measured directly, to the same digits in any company.
 _FEW = 16
+# Nanoseconds from which on a distance is dear, and how many of these are timed.
+_DEAR, _TIMED = 1_000.0, 16
 # Distances from all medoids to all points are kept up to so many bytes, or so large a share of memory_limit.
 _LITTLE, _SHARE = 1 << 26, 8
 
@@ -45,6 +57,8 @@ class Problem:
     distance : Counted
     weights : ndarray of shape (n,)
         A point of weight 0 is never a medoid.
+    allowed : ndarray of bool, shape (n,), or None
+        Rows that may become medoids, the frozen and given initial ones among them; None for all of positive weight.
     k : int
     init : str or ndarray
     max_iter : int
@@ -85,14 +99,17 @@ class Problem:
     swap: str = "best"
     callback: Callable[[TraceRecord], object] | None = None
     frozen: tuple[int, ...] = ()
+    allowed: npt.NDArray[np.bool_] | None = None
     known: dict[int, npt.NDArray[np.float64]] = field(default_factory=dict)
     started: float = field(default_factory=perf_counter)
     trace: list[TraceRecord] = field(default_factory=list)
-    medoids: tuple[int, ...] = ()
+    medoids: tuple[int, ...] = ()  # after the last step; fewer than k while BUILD runs
     best: Solution | None = None  # of the starts so far
     matrix: Matrix | None = None  # kept over starts, where an algorithm needs it
     medoid_rows: MedoidRows | None = None  # where there is no matrix, and room for these
     stopped: bool = False
+    out_of_time: bool = False
+    drawn: int = 0  # medoids that were drawn to complete a start that was cut short
     checkpoint: Journal | None = None
     saved: Saved | None = None
     position: dict[str, Any] = field(default_factory=dict)
@@ -101,10 +118,46 @@ class Problem:
     def n(self) -> int:
         return self.distance.n
 
+    @cached_property
+    def shares(self) -> npt.NDArray[np.intp]:
+        """How many references each row counts as."""
+        largest = largest_share(float(self.weights.sum()), int(np.count_nonzero(self.weights)))
+        return count_shares(self.weights, largest)
+
+    @cached_property
+    def share_weights(self) -> npt.NDArray[np.float64]:
+        """Weight of each of a row's references, in a unit near their mean, so that squares fit into float32."""
+        weights = self.weights / np.maximum(self.shares, 1)
+        return weights / self.share_unit
+
+    @cached_property
+    def share_unit(self) -> float:
+        """The unit of `share_weights`: a power of 2, which changes no digit."""
+        return float(2.0 ** np.round(np.log2(self.weights.sum() / np.count_nonzero(self.weights))))
+
+    @property
+    def eligible(self) -> npt.NDArray[np.bool_]:
+        """Whether each row may become a medoid."""
+        weighed: npt.NDArray[np.bool_] = self.weights > 0
+        return weighed if self.allowed is None else weighed & self.allowed
+
     @property
     def candidates(self) -> npt.NDArray[np.intp]:
         """Rows that may become medoids."""
+        return np.flatnonzero(self.eligible)
+
+    @property
+    def references(self) -> npt.NDArray[np.intp]:
+        """Rows whose distances count in the loss: those of positive weight."""
         return np.flatnonzero(self.weights > 0)
+
+    def with_candidates(self, rows: npt.NDArray[np.intp], k: int) -> npt.NDArray[np.intp]:
+        """Return some rows in order, and beside them drawn candidates where they have fewer than k."""
+        lacking = k - int(np.count_nonzero(self.eligible[rows]))
+        if lacking > 0:
+            others = np.setdiff1d(self.candidates, rows)
+            rows = np.concatenate([rows, self.random.choice(others, lacking, replace=False)])
+        return np.sort(rows)
 
     def exact_rows(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
         """Distances from some rows, as medoids, to all points."""
@@ -138,6 +191,7 @@ class Problem:
             self,
             distance=self.distance.take(sample),
             weights=self.weights[sample],
+            allowed=None if self.allowed is None else self.allowed[sample],
             init=init,
             max_iter=max_iter,
             callback=None,
@@ -150,6 +204,22 @@ class Problem:
             saved=None,
             position={},
         )
+
+    def check(self) -> None:
+        """Raise what ends the fit early: Ctrl-C, or the time limit. For loops that hand no chunks to the threads."""
+        self.threads.interrupts.check()
+
+    def seconds_per_distance(self) -> float:
+        """Time one small chunk of exact distances, such as the final assignment consists of."""
+        first, count = self.candidates[:1], min(self.n - 1, _POINTS if self.distance.cost < _DEAR else _TIMED)
+        if count == 0:
+            return 0.0
+        with self.distance.tally.phase("exact"):
+            self.distance.exact_block(first, slice(0, 1))  # compile
+            began = interrupts.clock()
+            self.distance.exact_block(first, slice(1, 1 + count))
+        jobs = self.threads.n_jobs if self.distance.threaded else 1
+        return (interrupts.clock() - began) / (count * jobs)
 
     def let_go(self) -> None:
         """Forget what knows this problem, at its end: else all would stay until the garbage collector comes by."""
@@ -202,20 +272,22 @@ class Problem:
 
     def resume(self) -> Assignment | None:
         """Take up the state of a checkpoint, once; None where there is none, or no more."""
-        saved, self.saved = self.saved, None
+        saved = self.saved
         if saved is None:
             return None
         assignment = self.assign(saved.medoids)
+        self.saved = None  # only now: an interrupt before must not lose it
         self.trace, self.position = list(saved.trace), dict(saved.position)
         self.random.set_state(random_of(saved.random).get_state(legacy=False))
-        if len(saved.medoids) == self.k:
-            self.medoids = tuple(saved.medoids)
+        self.medoids = tuple(saved.medoids)
         return assignment
 
     def check_squares(self, squares: npt.NDArray[np.float64]) -> None:
-        """Refuse distances whose squares overflow: an algorithm that samples needs their spread."""
+        """Refuse distances whose squares overflow or vanish: an algorithm that samples needs their spread."""
         if not np.isfinite(squares).all():
             raise ValueError(TOO_LARGE)
+        if self.trace and 0 < abs(self.trace[0].loss) < _SMALLEST:
+            raise ValueError(TOO_SMALL)
 
     def record(
         self,
@@ -233,6 +305,8 @@ class Problem:
         ``position`` is what an algorithm that goes on from here must know beside the medoids.
         """
         if not np.isfinite(assignment.loss):
+            if np.isfinite(assignment.d1).all():
+                raise ValueError("the sum of the distances overflows, though each is finite; rescale X")
             s = int(np.argmin(np.isfinite(assignment.d1)))
             raise ValueError(
                 f"the distance from row {assignment.medoids[assignment.nearest[s]]} to row {s} of X is "
@@ -249,9 +323,8 @@ class Problem:
             candidates,
         )
         self.trace.append(step)
-        if len(assignment.medoids) == self.k:
-            # Kept apart from the assignment, which an interrupt may catch in the middle of an update.
-            self.medoids = tuple(assignment.medoids)
+        # Kept apart from the assignment, which an interrupt may catch in the middle of an update.
+        self.medoids = tuple(assignment.medoids)
         if self.checkpoint is not None:
             swaps = sum(record.phase == "swap" for record in self.trace)
             self.checkpoint.store(self, assignment.medoids, {"swaps": swaps, **(position or {})})
@@ -259,6 +332,7 @@ class Problem:
             answer = self.callback(step)
             # NumPy's True is what comparing a loss gives; anything else, such as what list.append returns, goes on.
             self.stopped |= isinstance(answer, (bool, np.bool_)) and bool(answer)
+        self.check()
 
 
 @dataclass

@@ -15,6 +15,7 @@ Everything above sees one protocol (``protocol.py``), blocks of distances betwee
       precomputed.py     a matrix
       callables.py       the user's own f(a, b), as calls.py calls it
       counting.py        wraps any of them and counts blocks
+      scaled.py          wraps one of vectors whose squares would leave float64
 
     vocabulary.py (numbers for tokens, labels, members)    objects.py (rows of whatever X is)
     mapped.py (arrays in files)

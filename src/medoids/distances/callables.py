@@ -45,6 +45,7 @@ class CallableDistance(Dissimilarity):
     dtype = np.dtype(np.float64)
     exact = True
     cost = 10_000.0
+    timed = True
     threaded = False
 
     def __init__(
@@ -62,6 +63,7 @@ class CallableDistance(Dissimilarity):
         self._calls = Calls() if calls is None else calls
         if numbers is None:
             self._calls.remember(self.n, symmetric)
+        self.remembers = self._calls.pairs is not None
         self._objects, self._function, self._parameters = objects, function, parameters
         self._call = partial(function, **parameters) if parameters else function
 
@@ -100,6 +102,7 @@ class JittedDistance(Dissimilarity):
 
     dtype = np.dtype(np.float64)
     exact = True
+    timed = True
     threaded = True
 
     def __init__(self, X: Floats, function: Callable[..., Any], parameters: dict[str, Any], symmetric: bool) -> None:

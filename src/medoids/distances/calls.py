@@ -1,4 +1,4 @@
-"""Calls of a function that somebody else wrote, and that may be slow: in other processes, each pair once, with news.
+"""Calls of a function that somebody else wrote, and that may be slow: in other processes, and each pair once.
 
 Where ``n_jobs`` asks for several at a time, processes run them; threads within
 ``joblib.parallel_config(backend="threading")``. The pool is of joblib's kind (loky), which takes functions that are
@@ -20,6 +20,7 @@ import numpy.typing as npt
 from joblib.externals.loky import ProcessPoolExecutor
 
 from medoids.distances.counting import Tally
+from medoids.engine.threads import effective_jobs
 
 __all__ = ["Calls", "Pairs"]
 
@@ -32,6 +33,11 @@ Naming = Callable[[int, int], str]
 _WORTH, _TASK, _WAIT = 0.1, 0.1, 1.0
 # Calls that tell how long one takes.
 _TRIAL = 16
+# What a function that asks a row for a column by its name is told.
+_NAMELESS = (
+    "Rows of an array or a data frame reach the metric as NumPy arrays, without the names of columns: a[0] is the "
+    "first one. For rows with names pass dicts, as from X.to_dict('records') of pandas or X.to_dicts() of polars."
+)
 
 
 class Pairs:
@@ -80,8 +86,8 @@ class Calls:
         Bytes for remembering values.
     tally : Tally or None
         Told of values that were remembered, which whoever asked has counted as computed.
-    tell : callable or None
-        Called with the number of calls that were just made.
+    check : callable or None
+        Called between two calls, or lots of calls in other processes: what it raises ends them.
     """
 
     def __init__(
@@ -89,9 +95,9 @@ class Calls:
         n_jobs: int | None = None,
         memory: int = 0,
         tally: Tally | None = None,
-        tell: Callable[[int], object] | None = None,
+        check: Callable[[], object] | None = None,
     ) -> None:
-        self.n_jobs, self.memory, self.tally, self.tell = n_jobs, memory, tally, tell
+        self.n_jobs, self.memory, self.tally, self.check = n_jobs, memory, tally, check
         self.pairs: Pairs | None = None
         self._seconds = 0.0
         self._trials = 0
@@ -108,7 +114,7 @@ class Calls:
         elif self._pool is not None:
             self._pool.shutdown(kill_workers=kill)
         self._pool = None
-        self.pairs = self.tally = self.tell = None
+        self.pairs = self.tally = self.check = None
 
     def __enter__(self) -> Calls:
         return self
@@ -149,19 +155,17 @@ class Calls:
     def _evaluate(self, function: Function, lefts: Any, i: Rows, rights: Any, j: Rows, naming: Naming) -> Float64s:
         """Return the value of each pair (i[p], j[p])."""
         count = len(i)
-        jobs = 1 if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
+        jobs = 1 if self.n_jobs is None else effective_jobs(self.n_jobs)
         alone = count if jobs == 1 else min(count, max(0, _TRIAL - self._trials))
         began = perf_counter()
         values: list[float] = []
-        _in_turn(function, lefts, i[:alone], rights, j[:alone], naming, values)
+        _in_turn(function, lefts, i[:alone], rights, j[:alone], naming, values, self._between)
         if alone:
             self._trials += alone
             self._seconds += perf_counter() - began
-            self._news(alone)
         each = self._seconds / max(1, self._trials)
         if alone < count and (count - alone) * each < _WORTH:
-            _in_turn(function, lefts, i[alone:], rights, j[alone:], naming, values)
-            self._news(count - alone)
+            _in_turn(function, lefts, i[alone:], rights, j[alone:], naming, values, self._between)
             alone = count
         task = max(1, int(_TASK / max(each, 1e-9)))
         lot = task * jobs * int(_WAIT / _TASK)
@@ -171,12 +175,14 @@ class Calls:
             size = min(task, -(-(stop - start) // jobs))
             cuts = [slice(at, min(at + size, stop)) for at in range(start, stop, size)]
             values += self._send(jobs, function, lefts, i, rights, j, cuts, naming)
-            self._news(stop - start)
+            self._between(stop - start)
         return np.array(values)
 
-    def _news(self, calls: int) -> None:
-        if self.tell is not None:
-            self.tell(calls)
+    def _between(self, calls: int = 1) -> None:
+        if self.tally is not None:
+            self.tally.calls += calls
+        if self.check is not None:
+            self.check()
 
     def _send(
         self,
@@ -206,7 +212,7 @@ class Calls:
             if text is not None:
                 # Once more and here, so that the error is the function's own, with rows and traceback.
                 p = cut.start + len(values)
-                _in_turn(function, lefts, i[p : p + 1], rights, j[p : p + 1], naming, out)
+                _in_turn(function, lefts, i[p : p + 1], rights, j[p : p + 1], naming, out, self._between)
                 raise RuntimeError(
                     f"the metric failed in another process for {naming(int(i[p]), int(j[p]))}, and not in this one; "
                     f"n_jobs=1 keeps its calls here. It said:\n{text}"
@@ -215,14 +221,23 @@ class Calls:
 
 
 def _in_turn(
-    function: Function, lefts: Any, i: Rows, rights: Any, j: Rows, naming: Naming, values: list[float]
+    function: Function,
+    lefts: Any,
+    i: Rows,
+    rights: Any,
+    j: Rows,
+    naming: Naming,
+    values: list[float],
+    between: Callable[[], None],
 ) -> None:
-    """Append the value of each pair."""
+    """Append the value of each pair; call ``between`` after each."""
     for r, c in zip(i.tolist(), j.tolist(), strict=True):
         try:
             value = function(lefts[r], rights[c])
         except Exception as error:
             error.add_note(f"The metric was called with {naming(r, c)}.")
+            if isinstance(lefts[r], np.ndarray) and isinstance(error, (AttributeError, IndexError, KeyError)):
+                error.add_note(_NAMELESS)
             raise
         number = value if type(value) is float else _number(value)
         if number is None:
@@ -234,6 +249,7 @@ def _in_turn(
                 f"metric returned {number} for {naming(r, c)}; it must return a finite number for every pair"
             )
         values.append(number)
+        between()
 
 
 def _number(value: Any) -> float | None:
@@ -264,7 +280,7 @@ def _work(function: Function, lefts: list[Any], i: Rows, rights: list[Any], j: R
     """Return values up to the first failure, and what that said; an exception itself may not survive the journey."""
     values: list[float] = []
     try:
-        _in_turn(function, lefts, i, rights, j, lambda r, c: "a pair", values)
+        _in_turn(function, lefts, i, rights, j, lambda r, c: "a pair", values, lambda: None)
     except Exception:
         return values, traceback.format_exc()
     return values, None

@@ -27,10 +27,18 @@ class Count:
 
 
 class Tally:
-    """Counts per phase; the current phase is set by whoever runs the algorithm."""
+    """Counts per phase; the current phase is set by whoever runs the algorithm.
+
+    Attributes
+    ----------
+    counts : dict of str to Count
+    calls : int
+        Calls of a metric that is a Python function, counted while a block is under way.
+    """
 
     def __init__(self) -> None:
         self.counts: dict[str, Count] = {}
+        self.calls = 0
         self._phase = "exact"
         self._lock = Lock()
 
@@ -61,6 +69,7 @@ class Counted(Dissimilarity):
         self.inner, self.tally = inner, tally
         self.n, self.dtype, self.exact = inner.n, inner.dtype, inner.exact
         self.symmetric, self.cost, self.threaded = inner.symmetric, inner.cost, inner.threaded
+        self.remembers = inner.remembers
 
     def prepare(self, threads: Threads | None = None) -> None:
         self.inner.prepare(threads)

@@ -28,6 +28,8 @@ _STRETCH = 1 << 28
 _LOT = 1 << 22
 # Rows and columns from which on a block is made by the kernel for many.
 _TILE = 16
+# Pairs of rows whose powers are mended together.
+_PAIRS = 1 << 12
 _SCIPY = {"manhattan": "cityblock"}
 
 
@@ -90,20 +92,24 @@ class Elementwise(Dissimilarity):
         if self._copy is None:
             centre = self._X.mean(axis=0, dtype=np.float64) if self._centre is None else self._centre
             if threads is None or self.spill or not self._compiled:
-                work = self._reorder(self.dtype, centre)
+                work = self._reorder(self.dtype, centre, threads)
                 self._copy = work, self._norms(work)
             else:
                 self._copy = self._prepare(centre, threads)
             self.release()
         return self._copy
 
-    def _reorder(self, dtype: npt.DTypeLike, centre: npt.NDArray[np.float64] | None) -> Floats:
+    def _reorder(
+        self, dtype: npt.DTypeLike, centre: npt.NDArray[np.float64] | None, threads: Threads | None = None
+    ) -> Floats:
         """Return the rows in order, less the centre; in a temporary file where they are to be spilled."""
         shape = (self.n, self._X.shape[1])
         work: Floats = scratch(shape, dtype) if self.spill else np.empty(shape, dtype)
         numbers = np.arange(self.n) if self._order is None else self._order
         # On disk a stretch is filled in the order of X, which is then read from front to back.
         for stretch in spans(self.n, max(1, _STRETCH // work[:1].nbytes)):
+            if threads is not None:
+                threads.interrupts.check()
             rows = numbers[stretch]
             by_row = np.argsort(rows, kind="stable") if self.spill else np.arange(len(rows))
             for lot in spans(len(rows), 1024):
@@ -190,13 +196,16 @@ class Elementwise(Dissimilarity):
         """
         i, j = numbers_of(rows, len(X)), numbers_of(columns, len(Y))
         if not self._compiled:
-            return self._finite(self._scipy(X[rows], Y[columns]), i, j)
+            out = self._scipy(X[rows], Y[columns])
+            return self._finite(self._mend_powers(out, X, i, Y, j), i, j)
         X0, norms, numbers = original or (X, _NONE, _NOBODY)
         dtype, near = (np.float64, 0.0) if original is None else (np.float32, _NEAR)
         out = np.empty((len(i), len(j)), dtype=dtype)
         tile = original is not None and min(len(i), len(j)) >= _TILE
         _kernel(self._metric, tile=tile)(X, i, Y, j, dtype(self._p), X0, norms, numbers, near, out)
-        return self._finite(out, i, j)
+        if original is None:
+            return self._finite(self._mend_powers(out, X, i, Y, j), i, j)
+        return self._finite(self._mend_powers(out, X0, numbers[i], X0, numbers[j]), i, j)
 
     def _scipy(self, X: Floats, Y: Floats) -> npt.NDArray[np.float64]:
         from scipy.spatial.distance import cdist
@@ -207,6 +216,24 @@ class Elementwise(Dissimilarity):
             out: npt.NDArray[np.float64] = cdist(X, Y, _SCIPY.get(self._metric, self._metric), **options)
         if self._metric == "braycurtis":
             out[np.isnan(out)] = 0  # two rows of zeros are alike, as in our kernel
+        return out
+
+    def _mend_powers(
+        self, out: Floats, X: Floats, i: npt.NDArray[np.intp], Y: Floats, j: npt.NDArray[np.intp]
+    ) -> Floats:
+        """Compute minkowski distances whose powers vanish or overflow once more, in units of the largest difference.
+
+        Rows are the original ones. In single precision, where near pairs come from these, other powers always fit.
+        """
+        if self._metric != "minkowski":
+            return out
+        least = np.finfo(np.float64).tiny ** (1 / self._p) * (1 + 1e-9)
+        a, b = np.nonzero(~((out >= least) & (out < np.inf)))
+        for lot in spans(len(a), _PAIRS):
+            apart = np.abs(X[i[a[lot]]].astype(np.float64) - Y[j[b[lot]]])
+            top = apart.max(axis=1, initial=0)
+            unit = np.where(top > 0, top, 1)
+            out[a[lot], b[lot]] = top * ((apart / unit[:, None]) ** self._p).sum(axis=1) ** (1 / self._p)
         return out
 
     def _finite(self, out: Floats, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]) -> Floats:

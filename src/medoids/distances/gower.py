@@ -93,6 +93,11 @@ class Gower(Dissimilarity):
     def prepare(self, threads: Threads | None = None) -> None:
         self.block(slice(0, 1), slice(0, 1))  # compile once, not in each thread
 
+    def complete(self) -> npt.NDArray[np.bool_]:
+        """Rows with a value in every column that counts; a column without any value is the same for all."""
+        missing = np.isnan(self._rows[self._weights > 0])
+        return np.asarray(~missing[~missing.all(axis=1)].any(axis=0))
+
     def block(self, rows: Index, columns: Index) -> Float64s:
         return self._fill(self._rows[:, rows], self._rows[:, columns])
 
@@ -183,8 +188,10 @@ def _fit(name: Any, weight: float, values: Any, categorical: bool) -> _Column:
         raise ValueError(f"X contains infinity: row {row} of column {name!r}; replace it by None, or by a number")
     if np.isnan(numbers).all():
         return _Column(name, weight)
-    low = float(np.nanmin(numbers))
-    return _Column(name, weight, low, float(np.nanmax(numbers)) - low)
+    low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
+    if np.isinf(high - low):
+        raise ValueError(f"the range of column {name!r} of X, from {low:.3g} to {high:.3g}, overflows; rescale it")
+    return _Column(name, weight, low, high - low)
 
 
 def _is_numeric(values: npt.NDArray[Any]) -> bool:

@@ -9,6 +9,9 @@ whose last term is one matrix product. The difference cancels for near pairs, so
 original rows in float64: in float32 where the result is below 0.005 of its terms, in float64 below 1e-5. (What is left
 by float32 there is 1e-6 of the rows' norms. At 0.02, which is safer by half a digit, a quarter of all time on covertype
 went into near pairs.)
+
+A row without direction (zeros under cosine, a constant under correlation) is at distance 0 from other such rows and at
+1 from all the rest.
 """
 
 from __future__ import annotations
@@ -72,25 +75,25 @@ class InnerProduct(Dissimilarity):
     ) -> None:
         self.n = X.shape[0]
         self._X, self._metric, self._compiled = X, metric, compiled
-        self.angular = metric in ("cosine", "correlation")
+        self._angular = metric in ("cosine", "correlation")
         # Of the working copy. A part of a larger whole cannot tell what varies there.
-        leaves_out = compiled and not self.angular and centre is None
+        leaves_out = compiled and not self._angular and centre is None
         self._columns = varying_columns(X) if leaves_out else np.arange(X.shape[1])
         self.cost = 1.0 + len(self._columns) / 50
         self.triangle = metric == "euclidean"
         top = self._fit(centre)
         if dtype is None:
-            dtype = np.float32 if self.angular or fits_float32(top, X.shape[1]) else np.float64
+            dtype = np.float32 if self._angular or fits_float32(top, X.shape[1]) else np.float64
         self.dtype = np.dtype(dtype)
         self.exact = self.dtype == np.float64
 
     def _fit(self, centre: Float64s | None) -> float:
         """Find out the centre and the lengths of rows; return the largest value after centring, if that is done."""
         X, n = self._X, self.n
-        self._shift, self._scale = np.zeros(n), np.ones(n) if self.angular else np.broadcast_to(1.0, n)
+        self._shift, self._scale = np.zeros(n), np.ones(n) if self._angular else np.broadcast_to(1.0, n)
         self._centre = np.zeros(X.shape[1])
         self._squares = np.ones(n)
-        if not self.angular:
+        if not self._angular:
             # Centring loses nothing of a distance and much of the cancellation: 1e9 + N(0, 1) becomes N(0, 1).
             self._centre = X.mean(axis=0, dtype=np.float64) if centre is None else centre
         top = max(self._measure(span) for span in _row_spans(X))
@@ -105,7 +108,7 @@ class InnerProduct(Dissimilarity):
 
     def _measure(self, span: slice) -> float:
         X = self._X[span]
-        if self.angular:
+        if self._angular:
             self._shift[span], self._scale[span] = self._angles(X)
             return 0.0
         if self._compiled:
@@ -119,7 +122,7 @@ class InnerProduct(Dissimilarity):
         return float(np.abs(rows).max(initial=0))
 
     def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> InnerProduct:
-        single = not facts.small and (self.angular or fits_float32(facts.top, objects.shape[1]))
+        single = not facts.small and (self._angular or fits_float32(facts.top, objects.shape[1]))
         dtype = np.float32 if single else np.float64
         return InnerProduct(objects, self._metric, dtype=dtype, compiled=not facts.small, centre=facts.centre)
 
@@ -135,7 +138,7 @@ class InnerProduct(Dissimilarity):
             return
         self._lengths = self._squares[self._numbers(slice(None))].astype(self.dtype)
         if self.spill:
-            self._copy = self._spilled()
+            self._copy = self._spilled(threads)
             return
         work = np.empty((self.n, len(self._columns)), self.dtype)
         runs = runs_of(self._columns)
@@ -157,13 +160,15 @@ class InnerProduct(Dissimilarity):
         self._copy = work
         self.release()
 
-    def _spilled(self) -> Floats:
+    def _spilled(self, threads: Threads | None) -> Floats:
         """Return the working copy in a temporary file, written from front to back.
 
         For each stretch of it X is read from front to back as well: a disk serves that far better than single rows.
         """
         work = scratch((self.n, len(self._columns)), self.dtype)
         for stretch in spans(self.n, max(1, _STRETCH // work[:1].nbytes)):
+            if threads is not None:
+                threads.interrupts.check()
             numbers = self._numbers(stretch)
             by_row = np.argsort(numbers, kind="stable")
             for lot in _row_spans(work, len(numbers)):
@@ -195,7 +200,7 @@ class InnerProduct(Dissimilarity):
         return other
 
     def _angles(self, X: Floats) -> tuple[Float64s, Float64s]:
-        """Shift and scale that bring each row to length 1; a row of length 0 keeps it."""
+        """Shift and scale that bring each row to length 1; the scale is 0 for a row without direction."""
         shift = X.mean(axis=1, dtype=np.float64) if self._metric == "correlation" else np.zeros(len(X))
         rows = X - shift[:, None]
         # Scaled by the largest entry first, so that squares neither overflow nor vanish.
@@ -207,7 +212,7 @@ class InnerProduct(Dissimilarity):
         return shift, np.where(flat, 0.0, 1 / np.where(flat, 1.0, norm))
 
     def _prepare(self, X: Floats, shift: Float64s, scale: Float64s) -> Float64s:
-        if self.angular:
+        if self._angular:
             rows: Float64s = (X.astype(np.float64) - shift[:, None]) * scale[:, None]
         else:
             rows = X - self._centre
@@ -215,7 +220,7 @@ class InnerProduct(Dissimilarity):
 
     def most(self) -> float:
         length = float(np.sqrt(self._squares.max()))
-        return 2.0 if self.angular else 2 * length if self._metric == "euclidean" else 4 * length * length
+        return 2.0 if self._angular else 2 * length if self._metric == "euclidean" else 4 * length * length
 
     def block(self, rows: Index, columns: Index) -> Floats:
         i, j = self._numbers(rows), self._numbers(columns)
@@ -229,7 +234,7 @@ class InnerProduct(Dissimilarity):
         return self._finish(out, self._lengths[rows], self._lengths[columns], i, j)
 
     def steps(self, rows: Index, columns: Index, step: float, places: npt.NDArray[np.intp], values: Floats) -> bool:
-        if self.exact or self.angular or not self._compiled or len(self._columns) > _SHORT:
+        if self.exact or self._angular or not self._compiled or len(self._columns) > _SHORT:
             return False
         from medoids.distances.product_kernels import short_steps
 
@@ -283,12 +288,14 @@ class InnerProduct(Dissimilarity):
             for span in _row_spans(self._X, len(a)):
                 out[a[span], b[span]] = self._direct(i[a[span]], j[b[span]])
         out[i[:, None] == j] = 0
+        if self._angular:
+            out[np.ix_(self._scale[i] == 0, self._scale[j] == 0)] = 0  # rows without direction are alike
         return _apply_power(out, power)
 
     def _direct(self, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]) -> Float64s:
         """Squared distances of pairs of rows from the original data."""
         X, shift, scale = self._X, self._shift, self._scale
-        if self.angular:
+        if self._angular:
             difference = self._prepare(X[i], shift[i], scale[i]) - self._prepare(X[j], shift[j], scale[j])
         else:
             difference = X[i].astype(np.float64) - X[j]

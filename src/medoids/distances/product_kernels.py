@@ -156,12 +156,12 @@ def finish_products(out, square_rows, square_columns, X, rows, columns, shift, s
                 d = max(zero, size - two * row[b])
                 close += one if d <= wider * size else zero
                 row[b] = _power(d, power)
-            # Apart, so that the loop above has no branch and is vectorised: four times faster. A row of length 0 has
-            # the angle 1 to itself by the formula.
+            # Apart, so that the loop above has no branch and is vectorised: four times faster. A row without direction
+            # (scale 0) is at 1 from all rows by the formula, but at 0 from others like it.
             if close > zero or scale[i] == 0:
                 for b in range(len(row)):
                     j = columns[first + b]
-                    if i == j:
+                    if i == j or (scale[i] == 0 and scale[j] == 0):
                         row[b] = 0
                     elif _square_of(row[b], power) <= near * (left + right[b]):
                         row[b] = _power(_square(X, i, j, shift, scale), power)
@@ -174,7 +174,7 @@ def direct_block(X, rows, columns, shift, scale, power, out):  # type: ignore[no
         j = columns[b]
         for a in range(len(rows)):
             i = rows[a]
-            if power == 0 and i != j and (scale[i] == 0 or scale[j] == 0):
-                out[a, b] = 1.0  # a row of length 0 has no direction: as scikit-learn defines it
+            if (scale[i] == 0) != (scale[j] == 0):
+                out[a, b] = 1.0  # one of them has no direction
             else:
                 out[a, b] = _power(_square(X, i, j, shift, scale), power)

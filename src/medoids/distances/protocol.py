@@ -66,12 +66,16 @@ class Dissimilarity(ABC):
         Whether d(a, b) = d(b, a), so that half a matrix is enough.
     cost : float
         A rough price of one distance in nanoseconds; sets how much work goes into one interruptible chunk.
+    timed : bool
+        Whether ``cost`` is a guess, and only a measurement tells: of a callable's.
     threaded : bool
         Whether `block` may run in several threads at once and gains from it.
     triangle : bool
         Whether d(a, c) <= d(a, b) + d(b, c) is known to hold.
     spill : bool
         Whether a working copy of X goes into a temporary file, for an X that is on disk itself.
+    remembers : bool
+        Whether every distance that was computed is kept, so that asking for it again costs nothing.
     """
 
     n: int
@@ -82,6 +86,8 @@ class Dissimilarity(ABC):
     threaded: bool
     triangle: bool = False
     spill: bool = False
+    timed: bool = False
+    remembers: bool = False
 
     @abstractmethod
     def block(self, rows: Index, columns: Index) -> Floats:
@@ -104,6 +110,10 @@ class Dissimilarity(ABC):
     def exact_block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
         """Return the same distances in float64 from the original data; decisions and losses rest on it."""
         return np.asarray(self.block(rows, columns), dtype=np.float64)
+
+    def complete(self) -> npt.NDArray[np.bool_] | None:
+        """Return which objects have no gaps, in a new array; None where objects cannot have any."""
+        return None
 
     def copy_bytes(self) -> int:
         """Return the size of the working copy of X that `prepare` makes; 0 where there is none."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from medoids.distances.haversine import Haversine
 from medoids.distances.inner_product import InnerProduct
 from medoids.distances.precomputed import Precomputed
 from medoids.distances.protocol import Dissimilarity, Floats, fits_float32
+from medoids.distances.scaled import Scaled, exponent_of
 from medoids.distances.series import Warping
 from medoids.distances.sets import Sets
 from medoids.distances.sparse import Sparse
@@ -66,6 +68,8 @@ class Metric:
         What X must be.
     extra : str
         Of the package, that the metric needs; "" for none.
+    degree : int or None
+        d(c x, c y) = c^degree d(x, y), where squares, powers or sums of large or tiny values may leave float64.
     """
 
     name: str
@@ -75,6 +79,7 @@ class Metric:
     parameters: dict[str, Any] = field(default_factory=dict)
     kind: str = "vectors"
     extra: str = ""
+    degree: int | None = None
 
 
 def _fits_float32(X: Floats, centre: npt.NDArray[np.float64], p: float = 1.0) -> bool:
@@ -158,20 +163,20 @@ def _haversine(X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
 
 
 _ENTRIES = [
-    Metric("euclidean", ("l2",), "sqrt(sum (x - y)^2)", _inner_product("euclidean")),
-    Metric("sqeuclidean", (), "sum (x - y)^2", _inner_product("sqeuclidean")),
-    Metric("cosine", (), "1 - <x, y> / (|x| |y|)", _inner_product("cosine")),
-    Metric("correlation", (), "cosine after subtracting each row's mean", _inner_product("correlation")),
-    Metric("manhattan", ("l1", "cityblock"), "sum |x - y|", _elementwise("manhattan")),
-    Metric("chebyshev", ("linf",), "max |x - y|", _elementwise("chebyshev")),
-    Metric("minkowski", ("lp",), "(sum |x - y|^p)^(1/p)", _minkowski, {"p": 2}),
-    Metric("canberra", (), "sum |x - y| / (|x| + |y|)", _elementwise("canberra")),
-    Metric("braycurtis", (), "sum |x - y| / sum |x + y|", _elementwise("braycurtis")),
+    Metric("euclidean", ("l2",), "sqrt(sum (x - y)^2)", _inner_product("euclidean"), degree=1),
+    Metric("sqeuclidean", (), "sum (x - y)^2", _inner_product("sqeuclidean"), degree=2),
+    Metric("cosine", (), "1 - <x, y> / (|x| |y|)", _inner_product("cosine"), degree=0),
+    Metric("correlation", (), "cosine after subtracting each row's mean", _inner_product("correlation"), degree=0),
+    Metric("manhattan", ("l1", "cityblock"), "sum |x - y|", _elementwise("manhattan"), degree=1),
+    Metric("chebyshev", ("linf",), "max |x - y|", _elementwise("chebyshev"), degree=1),
+    Metric("minkowski", ("lp",), "(sum |x - y|^p)^(1/p)", _minkowski, {"p": 2}, degree=1),
+    Metric("canberra", (), "sum |x - y| / (|x| + |y|)", _elementwise("canberra"), degree=0),
+    Metric("braycurtis", (), "sum |x - y| / sum |x + y|", _elementwise("braycurtis"), degree=0),
     Metric("hamming", (), "mean [x != y]", _elementwise("hamming")),
-    Metric("euclidean", ("l2",), "sqrt(sum (x - y)^2)", _sparse("euclidean"), kind="sparse"),
-    Metric("sqeuclidean", (), "sum (x - y)^2", _sparse("sqeuclidean"), kind="sparse"),
+    Metric("euclidean", ("l2",), "sqrt(sum (x - y)^2)", _sparse("euclidean"), kind="sparse", degree=1),
+    Metric("sqeuclidean", (), "sum (x - y)^2", _sparse("sqeuclidean"), kind="sparse", degree=2),
     Metric("cosine", (), "1 - <x, y> / (|x| |y|)", _sparse("cosine"), kind="sparse"),
-    Metric("manhattan", ("l1", "cityblock"), "sum |x - y|", _sparse("manhattan"), kind="sparse"),
+    Metric("manhattan", ("l1", "cityblock"), "sum |x - y|", _sparse("manhattan"), kind="sparse", degree=1),
     Metric("jaccard", (), "1 - |a and b| / |a or b|", lambda X, parameters: Sets(X), kind="sets"),
     Metric("jaccard", (), "the same of the columns that are not 0", _sparse("jaccard"), kind="sparse"),
     Metric("jaccard", (), "the same of the columns that are not 0", _elementwise("jaccard")),
@@ -181,8 +186,9 @@ _ENTRIES = [
         (),
         "sqrt(min over warping paths of sum |x_i - y_j|^2)",
         lambda X, parameters: Warping(X, **parameters),
-        {"window": None},
+        {"window": None, "layout": None},
         kind="series",
+        degree=1,
     ),
     Metric(
         "gower",
@@ -251,7 +257,7 @@ def available_metrics() -> list[MetricInfo]:
     >>> [metric.name for metric in available_metrics() if metric.kind == "sparse"]
     ['euclidean', 'sqeuclidean', 'cosine', 'manhattan', 'jaccard']
     >>> next(metric for metric in available_metrics() if metric.name == "dtw").parameters
-    {'window': None}
+    {'window': None, 'layout': None}
     """
     return [MetricInfo(e.name, e.aliases, e.kind, e.formula, dict(e.parameters), e.extra) for e in _ENTRIES]
 
@@ -334,6 +340,11 @@ def _recognise(X: Any) -> str:
     return "vectors"
 
 
+def _make(name: str, kind: str, parameters: dict[str, Any], X: Any) -> Dissimilarity:
+    """Make the distance of vectors of moderate size; a function that can be pickled with a model."""
+    return find_metric(name, kind).make(X, parameters)
+
+
 def dissimilarity(
     X: Any, metric: Any, metric_params: dict[str, Any] | None = None, calls: Calls | None = None
 ) -> Dissimilarity:
@@ -351,4 +362,9 @@ def dissimilarity(
     if unknown:
         takes = f"takes {sorted(entry.parameters)}" if entry.parameters else "takes none"
         raise ValueError(f"metric_params: {unknown[0]!r} is unknown; metric={entry.name!r} {takes}")
-    return entry.make(X, {**entry.parameters, **parameters})
+    parameters = {**entry.parameters, **parameters}
+    if entry.degree is not None:
+        e = exponent_of(X, entry.degree)
+        if e != 0:
+            return Scaled(X, partial(_make, entry.name, entry.kind, parameters), e, entry.degree, entry.name)
+    return entry.make(X, parameters)

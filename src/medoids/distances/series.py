@@ -13,12 +13,14 @@ so that a path exists for any lengths (tslearn's ``sakoe_chiba_radius`` is r, dt
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from medoids.distances.protocol import Dissimilarity, Index, by_lots
+from medoids.engine.callers import callers_level
 from medoids.engine.threads import Threads
 
 __all__ = ["Warping"]
@@ -27,6 +29,7 @@ Float64s = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 # Nanoseconds of a cell of the table that a path runs through, many series at a time.
 _CELL = 0.2
+_LAYOUTS = ("channels_last", "channels_first")
 
 
 class Warping(Dissimilarity):
@@ -34,9 +37,12 @@ class Warping(Dissimilarity):
 
     Parameters
     ----------
-    series : sequence of n arrays of shape (length,) or (length, channels), or one array of them
+    series : sequence of n arrays of shape (length,) or of two dimensions, or one array of them
     window : int, float or None
         r in samples; or, between 0 and 1, as a share of the longer series, rounded down; None for no limit.
+    layout : {"channels_last", "channels_first"} or None
+        Whether arrays of two dimensions have the shape (length, channels) or (channels, length). None means
+        "channels_last", with a warning if there are more channels than time steps.
     """
 
     dtype = np.dtype(np.float64)
@@ -44,17 +50,33 @@ class Warping(Dissimilarity):
     symmetric = True
     threaded = True
 
-    def __init__(self, series: Any, window: float | None) -> None:
+    def __init__(self, series: Any, window: float | None, layout: str | None = None) -> None:
         self._window = check_window(window)
-        self._values, self._starts = _join(series)
+        self._layout = check_layout(layout)
+        self._values, self._starts = _join(_by_time(series, self._layout))
         self._set_cost()
+        if layout is None:
+            self._warn_of_layout()
+
+    def _warn_of_layout(self) -> None:
+        channels, longest = self._values.shape[1], int(np.diff(self._starts).max())
+        if channels > longest:
+            steps = "time step" if longest == 1 else "time steps"
+            warnings.warn(
+                f"the series of X are read as {channels} channels of at most {longest} {steps}, with channels last; if "
+                "X has the shape (n, channels, time), pass metric_params={'layout': 'channels_first'}, and if not, "
+                "{'layout': 'channels_last'} to silence this warning",
+                UserWarning,
+                stacklevel=callers_level(),
+            )
 
     def _set_cost(self) -> None:
         self.n = len(self._starts) - 1
         lengths = np.diff(self._starts)
         mean = float(lengths.mean())
         steps, share = self._window
-        width = min(mean, 2 * max(steps, share * mean) + 1 + 2 * float(lengths.std()))
+        limit = np.inf if steps < 0 else 2 * max(steps, share * mean) + 1 + 2 * float(lengths.std())
+        width = min(mean, limit)
         self.cost = 50.0 + _CELL * mean * width * self._values.shape[1]
 
     def prepare(self, threads: Threads | None = None) -> None:
@@ -79,17 +101,18 @@ class Warping(Dissimilarity):
     def take(self, rows: Index) -> Warping:
         numbers = np.arange(self.n)[rows]
         part: Warping = object.__new__(Warping)
-        part._window = self._window
+        part._window, part._layout = self._window, self._layout
         pieces = [self._values[self._starts[i] : self._starts[i + 1]] for i in numbers]
         part._values, part._starts = _join(pieces)
         part._set_cost()
         return part
 
     def cross(self, queries: Any) -> Float64s:
-        values, starts = _join(queries)
+        values, starts = _join(_by_time(queries, self._layout))
         if values.shape[1] != self._values.shape[1]:
             raise ValueError(
-                f"the series of X have {values.shape[1]} channels, but those of the fit had {self._values.shape[1]}"
+                f"the series of X have {values.shape[1]} channels, but those of the fit had {self._values.shape[1]}; "
+                f"the layout of both is {self._layout!r}"
             )
         everyone = np.arange(self.n)
         return by_lots(lambda j: self._fill(everyone, values, starts, j), self.n, len(starts) - 1, self.cost)
@@ -114,9 +137,35 @@ def check_window(window: Any) -> tuple[int, float]:
     )
 
 
-def _join(series: Any) -> tuple[Float64s, Rows]:
+def check_layout(layout: Any) -> str:
+    """Return the layout of arrays of two dimensions.
+
+    >>> check_layout(None)
+    'channels_last'
+    """
+    if layout is None:
+        return _LAYOUTS[0]
+    if layout not in _LAYOUTS:
+        raise ValueError(f"metric_params={{'layout': {layout!r}}}: pass {' or '.join(map(repr, _LAYOUTS))}")
+    return str(layout)
+
+
+def _by_time(series: Any, layout: str) -> list[Float64s]:
+    """Return each series as an array of shape (length, channels)."""
+    out: list[Float64s] = []
+    for row, one in enumerate(series):
+        values = np.asarray(one, dtype=np.float64)
+        if values.ndim == 1:
+            values = values[:, None]
+        elif layout == "channels_first":
+            values = values.T
+        if out and values.shape[1] != out[0].shape[1]:
+            raise ValueError(f"row {row} of X has {values.shape[1]} channels, but row 0 has {out[0].shape[1]}")
+        out.append(values)
+    return out
+
+
+def _join(parts: list[Float64s]) -> tuple[Float64s, Rows]:
     """Return all samples, of shape (samples, channels), and where each series starts."""
-    parts = [np.asarray(one, dtype=np.float64) for one in series]
-    parts = [one[:, None] if one.ndim == 1 else one for one in parts]
     starts = np.concatenate([[0], np.cumsum([len(one) for one in parts])]).astype(np.intp)
     return np.ascontiguousarray(np.concatenate(parts)), starts

@@ -94,7 +94,8 @@ def finish(data, indices, starts, rows, norms, data_y, indices_y, starts_y, colu
                 out[a, b] = 1.0 - total / (size - total) if size > 0 else 0.0
                 continue
             if metric == 0:
-                d = 1.0 - total  # 1 where a row has no direction, as scikit-learn defines it
+                # 1 where one row has no direction, 0 where neither has.
+                d = 1.0 - total if size > 0 else 0.0
                 near = norms[i] > 0 and norms_y[j] > 0 and d < _NEAR
             else:
                 d = norms[i] + total if metric == 3 else size - 2.0 * total

@@ -1,7 +1,7 @@
 """Where blocks of work run.
 
 The ground floor, beside ``distances``: a thread pool that maps kernels over chunks and loses no Ctrl-C, the one Numba
-policy, and vectors for kernels. Imports nothing from the rest of the package.
+policy, vectors for kernels, and where warnings belong. Imports nothing from the rest of the package.
 """
 
 from __future__ import annotations

@@ -1,24 +1,61 @@
-"""Ctrl-C that is not lost.
+"""What is looked at between two chunks of work: Ctrl-C, the time limit, and whether it is time for news.
 
 Python raises KeyboardInterrupt wherever the main thread happens to be. In a finalizer or the callback of a weak
 reference (Numba has many of these while it compiles) it is printed and forgotten, and a distance function of the
 caller's may catch all errors: the fit would go on. So the key is remembered, and asked for between chunks of work.
+Where compiled code calls back into Python, as Numba does to find the types of arguments, the interrupt may arrive as a
+SystemError ("returned a result with an exception set"): that is an interrupt, too.
+The time limit is asked for in the same places, so that every phase of every algorithm obeys it.
 """
 
 from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable
+from math import inf
+from time import perf_counter
 from types import FrameType
 
-__all__ = ["Interrupts"]
+__all__ = ["Interrupts", "TimeUp", "clock", "is_interrupt"]
+
+# Seconds, for time limits and news. Tests put their own in its place.
+clock: Callable[[], float] = perf_counter
+
+
+class TimeUp(BaseException):
+    """The time limit of a fit is reached.
+
+    Like KeyboardInterrupt it is no error, and no ``except Exception`` may take it for one.
+    """
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Whether an error is Ctrl-C, or a SystemError that Ctrl-C caused in compiled code.
+
+    >>> is_interrupt(KeyboardInterrupt()), is_interrupt(SystemError("unknown opcode"))
+    (True, False)
+    """
+    if isinstance(error, SystemError):
+        origin = error.__cause__ or error.__context__
+        return origin is not None and is_interrupt(origin)
+    return isinstance(error, KeyboardInterrupt)
 
 
 class Interrupts:
-    """Remembers Ctrl-C as long as one fit, in the main thread and where Ctrl-C means what Python makes of it."""
+    """Ends one fit early: at Ctrl-C, in the main thread and where that means what Python makes of it, or at a time.
+
+    Attributes
+    ----------
+    watch : callable or None
+        Called at each check, from whichever thread.
+    """
 
     def __init__(self) -> None:
         self._pressed = self._listening = False
+        self._end = inf
+        self._reserve: Callable[[], float] = float
+        self.watch: Callable[[], object] | None = None
 
     def __enter__(self) -> Interrupts:
         in_main = threading.current_thread() is threading.main_thread()
@@ -32,17 +69,30 @@ class Interrupts:
         if self._listening and signal.getsignal(signal.SIGINT) == self._press:  # a callback may have set another
             signal.signal(signal.SIGINT, signal.default_int_handler)
         self._listening = False
+        self.forget()
 
     def _press(self, number: int, frame: FrameType | None) -> None:
         self._pressed = True
         signal.default_int_handler(number, frame)
 
+    def caused(self, error: BaseException | None) -> bool:
+        """Whether Ctrl-C is what ended the work."""
+        return error is not None and (is_interrupt(error) or (self._pressed and isinstance(error, SystemError)))
+
+    def limit(self, end: float, reserve: Callable[[], float]) -> None:
+        """Let `check` raise `TimeUp` from the time at which only ``reserve()`` seconds are left until ``end``."""
+        self._end, self._reserve = end, reserve
+
     def check(self) -> None:
-        """Raise KeyboardInterrupt if Ctrl-C was pressed and the fit still goes on."""
+        """Raise KeyboardInterrupt if Ctrl-C was pressed and the fit still goes on, or `TimeUp` if its time is up."""
         if self._pressed:
-            self.forget()
+            self._pressed = False
             raise KeyboardInterrupt
+        if self._end < inf and clock() + self._reserve() >= self._end:
+            raise TimeUp
+        if self.watch is not None:
+            self.watch()
 
     def forget(self) -> None:
-        """The interrupt has arrived, and there is more to do."""
-        self._pressed = False
+        """Let what is left to do run to its end: the interrupt has arrived."""
+        self._pressed, self._end = False, inf

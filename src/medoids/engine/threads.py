@@ -1,7 +1,8 @@
 """Chunks of work over threads, so that the answer does not depend on how many there are.
 
 Chunk boundaries are chosen by the caller from the problem alone, and BLAS is held to one thread inside a chunk, so
-each chunk is the same arithmetic whoever runs it. A chunk should take well under a second: Ctrl-C waits for it.
+each chunk is the same arithmetic whoever runs it. A chunk should take well under a second: Ctrl-C and the time limit
+wait for it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
+from numbers import Integral
 from typing import Any, TypeVar
 
 import joblib
@@ -17,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 
 from medoids.engine.interrupts import Interrupts
 
-__all__ = ["Threads", "spans"]
+__all__ = ["Threads", "effective_jobs", "spans"]
 
 Chunk = TypeVar("Chunk")
 
@@ -37,6 +39,17 @@ def spans(n: int, width: int) -> list[slice]:
     return [slice(start, min(start + width, n)) for start in range(0, n, width)]
 
 
+def effective_jobs(n_jobs: Any) -> int:
+    """Return the number of threads or processes that ``n_jobs`` asks for; None means all cores.
+
+    >>> effective_jobs(2)
+    2
+    """
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs={n_jobs!r} must be a positive integer, -1 for all cores, or None")
+    return int(joblib.effective_n_jobs(-1 if n_jobs is None else int(n_jobs)))
+
+
 class Threads:
     """A pool that lives as long as one fit, during which BLAS is held to one thread and no Ctrl-C is lost.
 
@@ -47,7 +60,7 @@ class Threads:
     """
 
     def __init__(self, n_jobs: int | None = None) -> None:
-        self.n_jobs: int = joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs)
+        self.n_jobs = effective_jobs(n_jobs)
         self.interrupts = Interrupts()
         self._pool: ThreadPoolExecutor | None = None
 
@@ -57,15 +70,18 @@ class Threads:
         self.interrupts.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object = None, error: BaseException | None = None, trace: object = None) -> None:
+        interrupted = self.interrupts.caused(error)  # before the interrupts forget it
         self.interrupts.__exit__()
         self._limit.restore_original_limits()
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
+        if interrupted and isinstance(error, SystemError):
+            raise KeyboardInterrupt from error
 
     def map(self, work: Callable[[Chunk], Any], chunks: Iterable[Chunk], *, threaded: bool = True) -> None:
-        """Call ``work`` for each chunk; the first error, or Ctrl-C, cancels what has not started and is raised."""
+        """Call ``work`` for each chunk; the first error, Ctrl-C or the time limit cancels the rest and is raised."""
         chunks, check = list(chunks), self.interrupts.check
         if not threaded or self.n_jobs == 1 or len(chunks) < 2:
             for chunk in chunks:

@@ -84,7 +84,7 @@ def load(_, array, offset, like):  # type: ignore[no-untyped-def]
         address = _address(context, builder, signature.args[0], *arguments[:2])
         entries = builder.load(builder.bitcast(address, stored.as_pointer()), align=source.bitwidth // 8)
         if isinstance(source, types.Integer):
-            return builder.uitofp(entries, kind)
+            return (builder.sitofp if source in types.signed_domain else builder.uitofp)(entries, kind)
         return entries if source == like else builder.fpext(entries, kind)
 
     return Vector(like)(array, types.intp, like), generate

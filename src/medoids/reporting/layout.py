@@ -27,6 +27,9 @@ _FEWEST = 10
 # Landmarks beside the medoids; where a distance is dear, only as many as a plane needs.
 _LANDMARKS, _DEAR_LANDMARKS = 100, 10
 _DEAR = 1_000.0
+# The length of an axis of the map, as a share of the first one's, below which it is rounding: eigenvalues, its square,
+# are good to about 1e-14.
+_FLAT = 1e-5
 # Names of metrics that see directions only.
 _DIRECTIONS = ("cosine", "correlation")
 
@@ -133,14 +136,18 @@ def _landmarks(clustering: Clustering, distance: Dissimilarity, rows: Rows) -> L
     landmarks = np.concatenate([medoids, extra])
     between = distance.exact_block(landmarks, landmarks)
     to_points = distance.exact_block(landmarks, rows)
+    # Squares of very large or small numbers would overflow or vanish.
+    unit = max(float(np.abs(between).max()), float(np.abs(to_points).max())) or 1.0
+    between, to_points = between / unit, to_points / unit
     shift = min(float(between.min()), float(to_points.min()), 0.0)  # negative distances have no squares to speak of
     squares = (((between + between.T) / 2) - shift) ** 2
     means = squares.mean(axis=0)
     values, vectors = np.linalg.eigh(-0.5 * (squares - means - means[:, None] + means.mean()))
     top = values.argsort()[::-1][:2]
     scale = np.sqrt(np.maximum(values[top], 0))
-    axes = np.divide(vectors[:, top], scale, out=np.zeros_like(vectors[:, top]), where=scale > 1e-12)
-    xy = -0.5 * ((to_points - shift) ** 2 - means[:, None]).T @ axes
+    # An axis that is nearly nothing beside the first is rounding, which the division would blow up.
+    axes = np.divide(vectors[:, top], scale, out=np.zeros_like(vectors[:, top]), where=scale > _FLAT * scale[0])
+    xy = -0.5 * unit * ((to_points - shift) ** 2 - means[:, None]).T @ axes
     # The sign of an eigenvector is arbitrary: fix it, so that the same data give the same picture.
     xy *= np.where(xy[np.abs(xy).argmax(axis=0), np.arange(xy.shape[1])] < 0, -1, 1)
     if xy.shape[1] < 2:

@@ -16,8 +16,9 @@ import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
 from medoids.clustering import Clustering
-from medoids.distances import Count, Dissimilarity, dissimilarity, kind_of
+from medoids.distances import kind_of
 from medoids.files import Outputs
+from medoids.fitted import in_memory, measured, weights_of
 from medoids.reporting.choosing import choice_page
 from medoids.reporting.layout import Layout, distances_to_medoids, place
 from medoids.reporting.page import page
@@ -25,9 +26,8 @@ from medoids.reporting.tables import Columns, Table
 from medoids.reporting.things import Images, Numbered, Objects, Series, Things
 from medoids.selection import KPath
 from medoids.silhouettes import medoid_silhouettes
-from medoids.validation import check_data, check_weights
 
-__all__ = ["Findings", "clustering_of", "measured", "placed_as", "report"]
+__all__ = ["Findings", "placed_as", "report"]
 
 Float64s = npt.NDArray[np.float64]
 
@@ -80,7 +80,8 @@ def report(
     Parameters
     ----------
     clustering : Clustering, fitted KMedoids or KPath
-        A path gives another page: its curves, what they suggest, and the medoids for each number of clusters.
+        A path gives another page: its curves, what they suggest, and the medoids for each number of clusters. For a
+        fit on a Dask cluster, its labels, and X if that is a Dask collection, are brought into memory.
     X : the data that it was fitted to
     path : str or path-like
         Where to write. The file appears when it is complete.
@@ -95,7 +96,7 @@ def report(
     shown : optional
         The same rows in the units in which to show them, where X was scaled.
     sample_weight : array-like of shape (n,), optional
-        As given to the fit.
+        By default those of the fit.
     command : str, optional
         A command that does it again, to be quoted.
 
@@ -119,6 +120,7 @@ def report(
     >>> "sepal length" in page.read_text()
     True
     """
+    X = in_memory(X)
     if isinstance(clustering, KPath):
         html = _choice(clustering, X, title, feature_names, ids, image_shape, shown, command)
     else:
@@ -143,7 +145,7 @@ def _findings(
     n, k = len(clustering.labels), len(clustering.medoid_indices)
     if ids is not None and len(ids) != n:
         raise ValueError(f"ids has {len(ids)} entries, but the clustering has {n} points; pass one for each row")
-    weights = check_weights(sample_weight, n)
+    weights = weights_of(clustering, sample_weight)
     layout = place(clustering, checked, distance, metric, placed_as(metric, checked))
     silhouettes = None
     if k > 1:
@@ -185,48 +187,6 @@ def _choice(
         for k, clustering in path.clusterings.items()
     }
     return choice_page(path, things, ids, title or f"How many clusters in {n:,} points?", _described(X), command)
-
-
-def measured(clustering: Any, X: Any) -> tuple[Clustering, Dissimilarity, Any, Any]:
-    """Return a clustering, the distance that it was made with, the metric, and X as that takes it."""
-    model = None if isinstance(clustering, Clustering) else clustering
-    parameters = clustering.parameters if model is None else model.get_params()
-    metric = parameters.get("metric", "euclidean")
-    checked = check_data(X, metric)
-    rows = checked.shape[0] if hasattr(checked, "shape") else len(checked)
-    fitted = len(clustering.labels if model is None else model.labels_)
-    if rows != fitted:
-        raise ValueError(
-            f"X has {rows} rows, but the clustering has {fitted} points; pass the data that it was made of"
-        )
-    distance = dissimilarity(checked, metric, parameters.get("metric_params"))
-    return clustering_of(clustering, distance), distance, metric, checked
-
-
-def clustering_of(model: Any, distance: Dissimilarity) -> Clustering:
-    """Return what a fitted estimator found as a `Clustering`; a `Clustering` as it is."""
-    if isinstance(model, Clustering):
-        return model
-    rows = np.arange(len(model.labels_))
-    distances = np.empty(len(rows))
-    for j, medoid in enumerate(model.medoid_indices_):
-        members = rows[model.labels_ == j]
-        distances[members] = distance.exact_block(np.array([medoid]), members)[0]
-    return Clustering(
-        medoid_indices=model.medoid_indices_,
-        labels=model.labels_,
-        distances=distances,
-        inertia=model.inertia_,
-        loss=model.trace_[-1].loss if model.trace_ else float(distances.mean()),
-        n_swaps=model.n_iter_,
-        converged=model.converged_,
-        algorithm=model.algorithm_,
-        reason=model.reason_,
-        n_evaluations=model.n_evaluations_,
-        counts={"fit": Count(model.n_evaluations_, model.n_evaluations_, 0)},
-        trace=model.trace_,
-        parameters=model.get_params(),
-    )
 
 
 def placed_as(metric: Any, X: Any) -> str:
@@ -316,4 +276,4 @@ def _described(X: Any) -> str:
         return f"{len(X):,} objects"
     kind = f" {X.dtype}" if hasattr(X, "dtype") else ""
     sparse = " sparse" if issparse(X) else ""
-    return f"{shape[0]:,} x {shape[1]:,}{sparse}{kind}"
+    return f"{' x '.join(f'{size:,}' for size in shape)}{sparse}{kind}"

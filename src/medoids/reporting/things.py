@@ -182,12 +182,15 @@ class Series(Things):
     def __init__(self, clustering: Clustering, series: Any) -> None:
         super().__init__(clustering)
         self._series = series
+        self._channels_first = (clustering.parameters.get("metric_params") or {}).get("layout") == "channels_first"
         some = [self._values(int(row)) for row in clustering.medoid_indices]
         self._low, self._high = min(float(s.min()) for s in some), max(float(s.max()) for s in some)
 
     def _values(self, row: int) -> npt.NDArray[np.float64]:
         values = np.asarray(self._series[row], dtype=np.float64)
-        return values[:, None] if values.ndim == 1 else values
+        if values.ndim == 1:
+            return values[:, None]
+        return values.T if self._channels_first else values
 
     def line(self, row: int) -> str:
         values = self._values(row)

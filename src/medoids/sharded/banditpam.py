@@ -52,7 +52,7 @@ class ShardedBanditPAM(ShardedPAM):
     """One fit."""
 
     def _prepare(self) -> None:
-        n, delta = self.posed.n, self.problem.delta
+        n, delta = self.posed.candidates, self.problem.delta
         self.intervals = Independent(1 / (self.problem.k * n**3) if delta is None else delta)
         self.bounds = [self.intervals]
 
@@ -60,7 +60,7 @@ class ShardedBanditPAM(ShardedPAM):
         """Drop arms until one is left or the references are used up."""
         n, pool = self.posed.n, self.pool
         # Without medoids the loss is infinite, and distances themselves vary enough.
-        mean = abs(self.assignment.loss) / self.posed.weight if self.assignment.medoids else 0.0
+        mean = abs(self.assignment.loss) / self.posed.n if self.assignment.medoids else 0.0
         count = sum(pool.ask("begin_points", swaps, mean))
         if count == 0:
             return Finalists(range(0), 0, np.zeros(0, dtype=np.intp))
@@ -87,7 +87,7 @@ class ShardedBanditPAM(ShardedPAM):
     def _limit(self, best: float) -> float:
         """Return up to which mean an arm may be the best, where float32 cannot tell."""
         trace = self.problem.trace
-        scale = trace[-1].loss if trace else best
+        scale = trace[-1].loss * self.posed.weight / self.posed.n if trace else best
         return best + MARGIN * (abs(scale) + abs(best))
 
     def _search_few(self, start: int, swaps: bool) -> Finalists:

@@ -117,7 +117,7 @@ class Facing(Dissimilarity):
         a = _moved(arms, self._host.start("guests") if self._guests else 0)
         s = _moved(references, 0 if self._guests else self._host.start("references"))
         if self.symmetric:
-            return same_is_zero(self._host, self._host.distance.block(s, a), s, a)
+            return self._host.distance.block(s, a)
         return self._host.distance.block(a, s)
 
     def take(self, rows: Index) -> Dissimilarity:
@@ -125,19 +125,6 @@ class Facing(Dissimilarity):
 
     def cross(self, queries: Any) -> npt.NDArray[np.float64]:
         raise NotImplementedError
-
-
-def same_is_zero(host: Host, block: Floats, rows: Index, columns: Index) -> Floats:
-    """Set the distance of a row to its own copy to 0: under cosine, a row of length 0 is far from all rows but itself.
-
-    Other distances know it without being told, and a callable is taken at its word.
-    """
-    if not getattr(host.distance, "angular", False):
-        return block
-    i, j = host.numbers[rows], host.numbers[columns]
-    _, a, b = np.intersect1d(i, j, return_indices=True)
-    block[a, b] = 0
-    return block
 
 
 def _moved(index: Index, start: int) -> Index:

@@ -62,8 +62,9 @@ class Plan:
     """What a shard is told once all have counted: the facts, the permutation and its levels."""
 
     facts: Facts
-    n: int  # references: all rows of positive weight
-    before: list[int]  # candidates in all earlier partitions, for each partition of the shard
+    n: int  # references: rows of positive weight, those of large weight as several
+    before: list[int]  # references in all earlier partitions, for each partition of the shard
+    share: float  # the largest weight of a reference
     random: Any  # the state from which the permutation is drawn
     spans: list[slice]  # the levels
 

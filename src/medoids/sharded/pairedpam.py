@@ -67,13 +67,13 @@ class ShardedPAM:
         assignment = self.assignment
         if isinstance(problem.init, str):
             for i in problem.frozen[len(assignment.medoids) :]:
-                self._add(i, references=self.posed.n, candidates=1)
+                self._add(i, references=self.posed.rows, candidates=1)
             while len(assignment.medoids) < problem.k:
                 self._redone(self._build)
         elif not assignment.medoids:
             for i in problem.init.tolist():
                 self._redone(lambda i=i: self._enter(i, None))  # type: ignore[misc]
-            problem.record("build", assignment, None, None, references=self.posed.n, candidates=problem.k)
+            problem.record("build", assignment, None, None, references=self.posed.rows, candidates=problem.k)
             self._tell()
         return descend(problem, assignment, lambda _: self._redone(self._swap))
 
@@ -113,9 +113,9 @@ class ShardedPAM:
         with problem.distance.tally.phase("swap"):
             arms = self._search(bounds, swaps=True)
         found = self._judge(arms.rows(), swaps=True)
-        if found is None or not found[2] < assignment.loss - TOLERANCE * abs(assignment.loss):
+        if found is None or not assignment.improves(*found[2:]):
             return False
-        slot, i, _ = found
+        slot, i, *_ = found
         out, references, candidates = assignment.medoids[slot], arms.t, len(arms.left)
         self._enter(i, slot)
         problem.record("swap", assignment, i, out, references=references, candidates=candidates)
@@ -134,8 +134,8 @@ class ShardedPAM:
         self._sent = arms.sent
         return arms
 
-    def _judge(self, rows: Rows, *, swaps: bool) -> tuple[int, int, float] | None:
-        """Return slot, row and exact loss of the best of some rows, which are in ascending order."""
+    def _judge(self, rows: Rows, *, swaps: bool) -> tuple[int, int, float, float] | None:
+        """Return slot, row, exact loss and magnitude of the best of some rows, which are in ascending order."""
         if len(rows) == 0:
             return None
         tables = []
@@ -143,9 +143,9 @@ class ShardedPAM:
             for start in range(0, len(rows), _LOT):
                 guests = self.guests.invite(rows[start : start + _LOT])
                 tables.append(sum(self.pool.ask("judge", guests, swaps)))
-        table = np.concatenate(tables, axis=1)
-        slot, at = lowest(table)
-        return slot, int(rows[at]), float(table[slot, at])
+        losses, magnitudes = np.concatenate(tables, axis=2)
+        slot, at = lowest(losses, magnitudes)
+        return slot, int(rows[at]), float(losses[slot, at]), float(magnitudes[slot, at])
 
     def _enter(self, i: int, slot: int | None) -> None:
         """Make a row a medoid everywhere."""
@@ -153,13 +153,13 @@ class ShardedPAM:
         with self.problem.distance.tally.phase("exact"):
             guest = int(self.guests.invite(row)[0])
             answers = self.pool.ask("enter", i, guest, slot)
-        loss = sum(part for part, _ in answers)
+        parts = sum(part for part, _ in answers)
         assignment = self.assignment
         if slot is None:
             assignment.add(i, np.zeros(0))
         else:
             assignment.swap(slot, i, np.zeros(0))
-        assignment.loss = float(loss)
+        assignment.loss, assignment.magnitude = parts.tolist()
         self._copies[i] = next(copies for _, copies in answers if len(copies.numbers))
 
     def centers(self) -> Copies:
@@ -181,13 +181,13 @@ class ShardedPAM:
             objects = np.concatenate([c.objects for c in copies])
             everyone = Copies(np.array(medoids, dtype=np.intp), objects)
         with self.problem.distance.tally.phase("exact"):
-            loss = sum(self.pool.ask("restore", medoids, everyone))
+            parts = sum(self.pool.ask("restore", medoids, everyone))
         self.guests.clear()
         if self.assignment.medoids != medoids:
             self.assignment = Assignment(np.zeros(0), self.problem.k, self.problem.frozen)
             for i in medoids:
                 self.assignment.add(i, np.zeros(0))
-        self.assignment.loss = float(loss) if medoids else np.inf
+        self.assignment.loss, self.assignment.magnitude = parts.tolist() if medoids else (np.inf, np.inf)
 
     def _redone(self, work: Callable[[], Answer]) -> Answer:
         """Do a step, again from the last accepted medoids if a worker is lost in it."""

@@ -10,7 +10,7 @@ from medoids.algorithms.levels import Levels
 from medoids.assignment import Assignment
 from medoids.distances import Floats, Tally
 from medoids.engine.threads import Threads, spans
-from medoids.sharded.host import Host, same_is_zero
+from medoids.sharded.host import Host
 from medoids.sharded.messages import References
 
 __all__ = ["ShardPoints", "changes"]
@@ -84,7 +84,7 @@ class ShardPoints:
     def _computed(self, arms: Rows, batch: slice) -> Floats:
         start = self._host.start("references")
         references = slice(start + batch.start, start + batch.stop)
-        return same_is_zero(self._host, self._host.distance.block(arms, references), arms, references)
+        return self._host.distance.block(arms, references)
 
     def _sigma(self) -> Float64s:
         sigma: Float64s = np.sqrt(np.maximum(self.squares / self.t - (self.sums / self.t) ** 2, 0))

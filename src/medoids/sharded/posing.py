@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.algorithms.pairedpam import first_references, levels_of, share_memory
-from medoids.distances import SMALL, Dissimilarity, Facts, Floats, Index, dissimilarity, kind_of
+from medoids.algorithms.shares import largest_share
+from medoids.distances import SMALL, Dissimilarity, Facts, Floats, Index, dissimilarity, find_metric, kind_of
 from medoids.fingerprints import of_value
 from medoids.sharded.messages import Census, Copies, Plan, Task
 from medoids.sharded.pool import Pool
@@ -23,6 +24,8 @@ _SAMPLED = 256
 _KINDS = ("vectors", "coordinates", "strings", "objects")
 # Of the largest value: squared distances stay finite.
 _LARGEST = 1e153
+# And do not vanish, nor do those of a part in 1e10 of it.
+_SMALLEST = 1e-140
 
 
 class Elsewhere(Dissimilarity):
@@ -46,12 +49,20 @@ class Posed:
     """What the driver knows: numbers of rows and references, the weight of all, the distance, and the levels."""
 
     def __init__(
-        self, census: list[Census], facts: Facts, kind: Dissimilarity, task: Task, batch_width: int | None
+        self,
+        census: list[Census],
+        facts: Facts,
+        kind: Dissimilarity,
+        task: Task,
+        batch_width: int | None,
+        share: float,
+        counts: list[list[int]],
     ) -> None:
         self.rows = sum(c.rows for c in census)
-        self.n = sum(sum(c.candidates) for c in census)
+        self.candidates = sum(sum(c.candidates) for c in census)
+        self.n = sum(sum(own) for own in counts)
         self.weight = sum(c.weight for c in census)
-        self.census, self.facts = census, facts
+        self.census, self.facts, self.share, self.counts = census, facts, share, counts
         self.distance = Elsewhere(self.rows, kind)
         if batch_width is not None:
             self.spans = batches(self.n, batch_width)
@@ -90,6 +101,8 @@ def survey(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
         top = max(pool.ask("top", centre))
         if top > _LARGEST:
             raise ValueError(f"X holds values of size {top:.3g}, whose squared distances overflow; rescale X")
+        if 0 < top < _SMALLEST and find_metric(task.metric).degree:
+            raise ValueError(f"values of X differ by {top:.3g} at most, and squared distances vanish; rescale X")
         return census, Facts(small, centre, top)
     return census, Facts(
         small,
@@ -107,7 +120,8 @@ def pose(pool: Pool, task: Task, batch_width: int | None = None) -> Posed:
     sample: Copies = next(c for c in pool.ask("sample") if len(c.objects))
     kind = dissimilarity(sample.objects, task.metric, task.metric_params)
     hosted = kind.hosting(sample.objects, sample.numbers, facts)
-    posed = Posed(census, facts, hosted, task, batch_width)
+    share = largest_share(sum(c.weight for c in census), sum(sum(c.candidates) for c in census))
+    posed = Posed(census, facts, hosted, task, batch_width, share, pool.ask("count_shares", share))
     if batch_width is None and hosted.dtype == np.float32:
         posed.facts = replace(facts, most=max(pool.ask("most", facts)))
     return posed
@@ -116,14 +130,16 @@ def pose(pool: Pool, task: Task, batch_width: int | None = None) -> Posed:
 def settle(pool: Pool, posed: Posed, random: np.random.RandomState, parts: list[list[int]]) -> None:
     """Let all shards, whose partitions ``parts`` numbers, take their places in the permutation that is drawn."""
     counts: dict[int, int] = {}
-    for own, census in zip(parts, posed.census, strict=True):
-        counts.update(zip(own, census.candidates, strict=True))
+    for own, references in zip(parts, posed.counts, strict=True):
+        counts.update(zip(own, references, strict=True))
     before, total = {}, 0
     for number in sorted(counts):
         before[number] = total
         total += counts[number]
     state = random.get_state()
-    pool.settle([Plan(posed.facts, posed.n, [before[i] for i in own], state, posed.spans) for own in parts])
+    pool.settle(
+        [Plan(posed.facts, posed.n, [before[i] for i in own], posed.share, state, posed.spans) for own in parts]
+    )
 
 
 def fingerprint(pool: Pool, posed: Posed) -> dict[str, Any]:

@@ -16,11 +16,12 @@ from medoids.algorithms.level_zero import LevelZero
 from medoids.algorithms.levels import Levels
 from medoids.algorithms.moments import Moments, State
 from medoids.algorithms.problem import TOO_LARGE
+from medoids.algorithms.shares import count_shares
 from medoids.assignment import Assignment
 from medoids.distances import Dissimilarity, Facts, Floats, Tally, count_rows, dissimilarity
 from medoids.engine.threads import Threads, spans
 from medoids.sharded.arms import ShardArms, partial_of
-from medoids.sharded.host import Facing, Host, empty_like, same_is_zero
+from medoids.sharded.host import Facing, Host, empty_like
 from medoids.sharded.messages import Census, Copies, Drop, Lead, Left, Partial, Plan, References, Survivors, Task
 from medoids.sharded.points import ShardPoints, changes
 from medoids.sharded.reading import check_part, check_part_weights
@@ -139,8 +140,23 @@ class Shard:
         at = np.flatnonzero(np.isin(self._rows, numbers))
         return Copies(self._rows[at], self._X[at])
 
+    def count_shares(self, share: float) -> list[int]:
+        """Return how many references the rows of each partition count as."""
+        counts = count_shares(self._weights, share)
+        return [int(part.sum()) for part in np.split(counts, np.cumsum(self._sizes)[:-1])]
+
+    def _divide(self, share: float) -> None:
+        """Put a row of large weight here several times, each with a share of its weight."""
+        sizes, counts = self.count_shares(share), count_shares(self._weights, share)
+        if sizes == self._sizes:
+            return
+        at = np.repeat(np.arange(len(counts)), counts)
+        self._X, self._rows, self._weights = self._X[at], self._rows[at], (self._weights / counts)[at]
+        self._sizes = sizes
+
     def settle(self, plan: Plan) -> None:
         """Take the place in the permutation that all shards draw."""
+        self._divide(plan.share)
         order = np.random.RandomState()
         order.set_state(plan.random)
         place = np.empty(plan.n, dtype=np.intp)
@@ -150,7 +166,7 @@ class Shard:
         del place
         at = np.argsort(positions)
         self._positions, self._rows, self._weights = positions[at], self._rows[at], self._weights[at]
-        self._by_row = np.argsort(self._rows)
+        self._by_row = np.argsort(self._rows, kind="stable")  # of several places of a row, the first is found
         self._sorted = self._rows[self._by_row]
         self._n, self._spans = plan.n, plan.spans
         self._host = Host(self._kind(), self._X[at], self._rows, plan.facts, self._threads)
@@ -195,10 +211,17 @@ class Shard:
         found: Rows = place[self._rows[place] == some]
         return found
 
+    def _allowed(self, medoids: list[int]) -> npt.NDArray[np.bool_]:
+        """Return which of the own rows are arms: the first place of each row, unless it is a medoid."""
+        allowed = np.zeros(len(self._rows), dtype=bool)
+        allowed[self._find(np.unique(self._rows))] = True
+        allowed[self._find(medoids)] = False
+        return allowed
+
     # --- medoids --------------------------------------------------------------------------------------------------
 
-    def restore(self, medoids: list[int], copies: Copies | None) -> float:
-        """Go back to some medoids, whose rows come along; return this shard's part of the loss."""
+    def restore(self, medoids: list[int], copies: Copies | None) -> Float64s:
+        """Go back to some medoids, whose rows come along; return this shard's part of loss and magnitude."""
         if self._part is None or self._part.medoids != medoids:
             self._part = Assignment(self._weights, self._task.k, self._task.frozen)
             self._judged = {}
@@ -209,10 +232,10 @@ class Shard:
                     self._assignment.add(i, row)
         return self._loss()
 
-    def enter(self, i: int, guest: int, slot: int | None) -> tuple[float, Copies]:
+    def enter(self, i: int, guest: int, slot: int | None) -> tuple[Float64s, Copies]:
         """Make a guest a medoid: the next one, or in the place of another.
 
-        Return this shard's part of the loss, and the row itself if it is here.
+        Return this shard's part of loss and magnitude, and the row itself if it is here.
         """
         row = self._judged[guest] if guest in self._judged else self._exact(np.array([guest]))[0]
         self._judged = {}
@@ -227,18 +250,16 @@ class Shard:
         assert self._part is not None
         return self._part
 
-    def _loss(self) -> float:
-        return self._assignment.loss if len(self._rows) else 0.0
+    def _loss(self) -> Float64s:
+        a = self._assignment
+        return np.array([a.loss, a.magnitude]) if len(self._rows) else np.zeros(2)
 
     def judge(self, guests: Rows, swaps: bool) -> Float64s:
-        """Return this shard's part of the exact loss that each guest would lead to, for each slot."""
+        """Return this shard's parts of the exact losses that guests would lead to, for each slot, and magnitudes."""
         block = self._exact(guests)
         self._judged = dict(zip(guests.tolist(), block, strict=True))
         assignment = self._assignment
-        if not swaps:
-            sums: Float64s = np.minimum(block, assignment.d1) @ assignment.weights
-            return sums[None]
-        return np.array([assignment.swap_losses(row) for row in block]).T
+        return np.array(assignment.after_swaps(block) if swaps else assignment.after_additions(block))
 
     def _exact(self, guests: Rows) -> Float64s:
         """Exact distances from guests to the own rows; where those stored are exact, these."""
@@ -254,7 +275,7 @@ class Shard:
         rows = host.start("guests") + guests
 
         def work(points: slice) -> None:
-            block[:, points] = same_is_zero(host, host.distance.exact_block(rows, points), rows, points)
+            block[:, points] = host.distance.exact_block(rows, points)
 
         self._threads.map(work, spans(host.own, _POINTS), threaded=host.distance.threaded)
         self._tally.add(computed=block.size)
@@ -286,8 +307,7 @@ class Shard:
         carried = self._zero.follow(state)
         if not np.isfinite(carried.Q).all():
             raise ValueError(TOO_LARGE)
-        allowed = np.ones(len(self._rows), dtype=bool)
-        allowed[self._find(a.medoids)] = False
+        allowed = self._allowed(a.medoids)
         own = a.weights * a.d1 if a.medoids else np.zeros(len(self._rows))
         places = self._positions, own, self._n, self._row_of
         self._arms = ShardArms(self._levels, state, carried, allowed, self._threads, *places)
@@ -346,7 +366,7 @@ class Shard:
     def _block(self, guest: int, points: slice) -> Floats:
         host = self._host
         row = np.array([host.start("guests") + guest])
-        found: Floats = same_is_zero(host, host.distance.block(row, points), row, points)[0]
+        found: Floats = host.distance.block(row, points)[0]
         return found
 
     def survivors(self, objects: bool = True) -> Survivors:
@@ -412,8 +432,7 @@ class Shard:
     def begin_points(self, swaps: bool, mean: float) -> int:
         """Begin a search; return how many arms there are."""
         a = self._assignment
-        allowed = np.ones(len(self._rows), dtype=bool)
-        allowed[self._find(a.medoids)] = False
+        allowed = self._allowed(a.medoids)
         arms = np.flatnonzero(allowed)
         # A floor, as in ``algorithms/arms.py``: of all references one is known, the point itself.
         own = np.abs(a.weights[arms] * a.d1[arms]) if a.medoids else np.zeros(len(arms))
@@ -460,7 +479,7 @@ class Shard:
         def work(number: int) -> None:
             run = self._between(*batches[number])
             if run.stop > run.start:
-                block = same_is_zero(self._host, self._host.distance.block(rows, run), rows, run)
+                block = self._host.distance.block(rows, run)
                 sums[number], squares[number] = changes(block, self._references(run, False), a, k, swaps=swaps)
 
         self._threads.map(work, range(len(batches)), threaded=self._host.distance.threaded)

@@ -1,0 +1,147 @@
+"""Vectors whose squares or sums leave float64, by distances among the same vectors in another unit.
+
+Squares of 1e-170 vanish and those of 1e170 overflow, although the distances themselves are ordinary numbers. Such data
+enter a distance times a power of two, which is exact, and the distances leave it times another one:
+
+    d(c x, c y) = c^degree d(x, y)
+
+Everything is computed in float64 then: single precision does not reach so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array, issparse
+
+from medoids.distances.mapped import release
+from medoids.distances.objects import take_rows
+from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, numbers_of
+from medoids.engine.threads import Threads, spans
+
+__all__ = ["Scaled", "exponent_of", "in_unit"]
+
+Float64s = npt.NDArray[np.float64]
+# Exponents of the largest value up to which nothing is done: squares of it, and of a part in 1e20 of it, are numbers.
+_USUAL = 400
+# Ratios, of degree 0, need sums of a few values and reciprocals only; a larger unit would take digits from small rows.
+_LARGE, _LESS = 900, 200
+# Squares of values below two to this do not have full precision.
+_SMALLEST = -500
+# Numbers that are looked at together.
+_LOT = 1 << 20
+
+
+def exponent_of(X: Any, degree: int) -> int:
+    """Return e if X is to enter a distance of that degree times 2**-e; 0 for nearly all data.
+
+    >>> exponent_of(np.array([[1e-170], [3.0]]), 1), exponent_of(np.array([[0.0], [1e-170]]), 1)
+    (0, -564)
+    """
+    top = int(np.frexp(_largest(X))[1])
+    if degree == 0:
+        return _LESS if top > _LARGE else -_LESS if top < -_LARGE else 0
+    return top if abs(top) > _USUAL else 0
+
+
+def in_unit(X: Any, e: int) -> Any:
+    """Return X times 2**-e: an array, a sparse one, or a list of arrays.
+
+    >>> in_unit(np.array([8.0, 12.0]), 2).tolist()
+    [2.0, 3.0]
+    """
+    if issparse(X):
+        rows = csr_array(X, copy=True).astype(np.float64)
+        rows.data = in_unit(rows.data, e)
+        return rows
+    if not isinstance(X, np.ndarray) or X.dtype == object:
+        return [in_unit(np.asarray(one), e) for one in X]
+    with np.errstate(over="ignore"):
+        return np.ldexp(X.astype(np.float64), -e)
+
+
+def _largest(X: Any) -> float:
+    """Return the largest absolute value, or 1 where the type has only moderate ones."""
+    if issparse(X):
+        return _largest(X.data)
+    if not isinstance(X, np.ndarray) or X.dtype == object:
+        return max((_largest(np.asarray(one)) for one in X), default=0.0)
+    if X.dtype != np.float64:
+        return 1.0
+    top = 0.0
+    for lot in spans(len(X), max(1, _LOT // max(1, X[:1].size))):
+        top = max(top, float(X[lot].max(initial=0)), -float(X[lot].min(initial=0)))
+        release(X)
+    return top
+
+
+class Scaled(Dissimilarity):
+    """Distances among vectors in their own unit, from a distance among the same vectors times 2**-e.
+
+    Parameters
+    ----------
+    X : array of shape (n, p), sparse array, or series
+    make : callable
+        Returns the distance among vectors of moderate size.
+    e : int
+    degree : int
+        Of the metric: 1 for euclidean, 2 for sqeuclidean, 0 for ratios.
+    metric : str
+        For messages.
+    """
+
+    dtype = np.dtype(np.float64)
+    exact = True
+
+    def __init__(self, X: Any, make: Callable[[Any], Dissimilarity], e: int, degree: int, metric: str) -> None:
+        self._X, self._make, self._e, self._degree, self._metric = X, make, e, degree, metric
+        self._inner = inner = make(in_unit(X, e))
+        self.n, self.symmetric, self.cost = inner.n, inner.symmetric, inner.cost
+        self.threaded, self.triangle = inner.threaded, inner.triangle
+
+    def prepare(self, threads: Threads | None = None) -> None:
+        self._inner.prepare(threads)
+
+    def release(self) -> None:
+        self._inner.release()
+
+    def block(self, rows: Index, columns: Index) -> Float64s:
+        return self._in_own_unit(self._inner.exact_block(rows, columns), self._e)
+
+    def _in_own_unit(self, block: Float64s, e: int) -> Float64s:
+        if self._degree > 1 and e < _SMALLEST:
+            raise ValueError(
+                f"the largest value of X is about {2.0**e:.0e}, whose squares vanish; rescale X before "
+                f"metric={self._metric!r}, or use metric='euclidean'"
+            )
+        with np.errstate(over="ignore"):
+            out: Float64s = np.ldexp(block, self._degree * e)
+        if np.isinf(out).any():
+            raise ValueError(
+                f"X holds values of about {2.0 ** min(e, 1023):.0e}, and distances among them overflow under "
+                f"metric={self._metric!r}; rescale X"
+            )
+        return out
+
+    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> Dissimilarity:
+        # The unit is that of a few objects here; all objects of the whole decide there.
+        return self._inner.hosting(objects, numbers, facts)
+
+    def take(self, rows: Index) -> Scaled:
+        some = take_rows(self._X, numbers_of(rows, self.n))
+        return Scaled(some, self._make, self._e, self._degree, self._metric)
+
+    def cross(self, queries: Any) -> Float64s:
+        e = self._unit_with(queries)
+        inner = self._inner if e == self._e else self._make(in_unit(self._X, e))
+        return self._in_own_unit(inner.cross(in_unit(queries, e)), e)
+
+    def _unit_with(self, queries: Any) -> int:
+        """Return the exponent for these vectors and others, which may be much larger."""
+        if self._degree == 0:
+            return max(self._e, exponent_of(queries, 0))
+        other = int(np.frexp(_largest(queries))[1])
+        return other if other > self._e + _USUAL else self._e
