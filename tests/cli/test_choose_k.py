@@ -64,7 +64,7 @@ def test_frozen_rows(medoids: Run, blobs: np.ndarray) -> None:
         (["--k", "2:500"], 1, "-k 500 is more than the 120 rows"),
         (["--criterion", "best"], 2, "--criterion best is unknown"),
         (["--frozen", "x"], 2, "--frozen x must be row numbers"),
-        (["--report", "blobs.csv"], 2, "would be written over the input"),
+        (["--report", "k.pdf"], 2, "--report k.pdf: the name must end in .html"),
     ],
 )
 def test_wrong_usage(medoids: Run, blobs: np.ndarray, arguments: list[str], code: int, message: str) -> None:

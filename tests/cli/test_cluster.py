@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import lzma
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -20,9 +21,10 @@ from scipy.spatial.distance import cdist
 
 import data
 from medoids import available_metrics, k_medoids
-from medoids.cli.features import Selection, features
+from medoids.cli.features import features
 from medoids.cli.model import load
 from medoids.cli.reading import read
+from medoids.cli.selecting import Selection
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -126,7 +128,7 @@ def test_dna_without_a_header(medoids: Run, tmp_path: Path) -> None:
     (tmp_path / "dna.tsv").write_text("\n".join(lines) + "\n")
     options = ["--columns", "c1", "--id", "c2", "--metric", "hamming"]
     run = medoids("cluster", "dna.tsv", "-k", 3, *options, "--json", "--report", "dna.html")
-    assert "not a header" in run.stderr
+    assert "the first line is read as data" in run.stderr
     strings = [line.split("\t")[0] for line in lines]
     codes = np.array([[ord(letter) for letter in string] for string in strings], dtype=float)
     found = k_medoids(60 * cdist(codes, codes, "hamming"), 3, metric="precomputed")
@@ -180,6 +182,19 @@ def people(tmp_path: Path) -> pd.DataFrame:
     return frame
 
 
+def test_rows_with_gaps_may_become_medoids_when_asked_for(medoids: Run, people: pd.DataFrame) -> None:
+    gap = people.isna().any(axis=1).to_numpy()
+    cluster = ["cluster", "people.parquet", "-k", 4, "--id", "name", "--json"]
+    choose = ["choose-k", "people.parquet", "-k", "4:5", "--id", "name", "--json"]
+    for more, expected in (([], False), (["--candidates", "all"], True)):
+        rows = [medoid["row"] for medoid in json.loads(medoids(*cluster, *more).stdout)["medoids"]]
+        assert gap[rows].any() == expected
+        rows = json.loads(medoids(*choose, *more).stdout)["medoids"]["4"]
+        assert gap[rows].any() == expected
+    run = medoids(*cluster, "--candidates", "some", code=2)
+    assert "--candidates some is unknown; it must be one of all" in run.stderr
+
+
 def test_a_table_with_text_and_missing_values(medoids: Run, tmp_path: Path, people: pd.DataFrame) -> None:
     options = ["--id", "name", "--save", "model.json", "--report", "r.html"]
     run = medoids("cluster", "people.parquet", "-k", 3, *options, "-o", "l.parquet", "--json")
@@ -210,6 +225,36 @@ def test_series_of_unequal_lengths(medoids: Run, tmp_path: Path) -> None:
     assert (tmp_path / "r.html").read_text().count('<svg class="spark"') == 2
 
 
+def test_series_of_several_channels_in_both_layouts(medoids: Run, tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(30, 9, 2)).cumsum(axis=1)
+    np.save(tmp_path / "last.npy", X)
+    np.save(tmp_path / "first.npy", X.transpose(0, 2, 1))
+    expected = k_medoids(X, 3, metric="dtw", random_state=0)
+    options = "-k", 3, "--metric", "dtw", "--metric-param"
+    for name in ("last", "first"):
+        written = "--save", f"{name}.model", "--report", f"{name}.html", "--medoids", f"{name}.csv"
+        done = medoids("cluster", f"{name}.npy", *options, f"layout=channels_{name}", *written, "--json")
+        assert [medoid["row"] for medoid in json.loads(done.stdout)["medoids"]] == expected.medoid_indices.tolist()
+        predicted = medoids("predict", f"{name}.model", f"{name}.npy", "--json")
+        assert json.loads(predicted.stdout)["labels"] == expected.labels.tolist()
+        # Two channels of nine time steps in each of the medoids' pictures.
+        lines = re.findall(r'class="bold" points="(.*?)"', (tmp_path / f"{name}.html").read_text())
+        assert [len(line.split()) for line in lines] == 6 * [9]
+        with (tmp_path / f"{name}.csv").open() as file:
+            values = [json.loads(row["values"]) for row in csv.DictReader(file)]
+        np.testing.assert_array_equal(values, np.load(tmp_path / f"{name}.npy")[expected.medoid_indices])
+    told = medoids("cluster", "first.npy", *options, "window=3", "--quiet").stderr
+    assert "9 channels of at most 2 time steps" in told
+    assert "channels_first" in told
+    wrong = medoids("predict", "first.model", "last.npy", code=1)
+    assert "9 channels, but those of the fit had 2" in wrong.stderr
+    np.save(tmp_path / "one.npy", X[:, :, 0])
+    medoids("cluster", "one.npy", "-k", 3, "--metric", "dtw", "--save", "one.model")
+    np.save(tmp_path / "cube.npy", X[:, :, 0].reshape(30, 3, 3))
+    wrong = medoids("predict", "one.model", "cube.npy", code=1)
+    assert "holds series of several channels, but the model was made of series of one channel" in wrong.stderr
+
+
 def test_predict_of_scaled_vectors_keeps_the_labels(medoids: Run, tmp_path: Path, letter: np.ndarray) -> None:
     medoids("cluster", "letter.csv", "-k", 5, "--scale", "standard", "--save", "model", "-o", "l.csv", "--ignore", "f3")
     medoids("predict", "model", "letter.csv", "-o", "p.csv")
@@ -238,11 +283,22 @@ def test_demo_ends_with_the_path_of_the_report(medoids: Run, tmp_path: Path) -> 
     assert (tmp_path / "medoids-demo.html").read_text().count('class="card ') == 10
 
 
-def test_a_time_limit_keeps_the_best_so_far(medoids: Run, letter: np.ndarray) -> None:
-    found = k_medoids(letter.astype(float), 8, metric="l1")
-    assert found.n_swaps > 0
-    start = found.trace[7]
+def test_a_time_limit_of_nothing_gives_a_quick_start(medoids: Run, letter: np.ndarray) -> None:
     run = medoids("cluster", "letter.csv", "-k", 8, "--metric", "l1", "--time-limit", 0, "--json")
     told = json.loads(run.stdout)
     assert not told["converged"]
-    assert told["loss"] == pytest.approx(start.loss)
+    assert "stopped at --time-limit before the start was complete: 8 of 8 medoids are drawn at random" in run.stderr
+    rows = [entry["row"] for entry in told["medoids"]]
+    distances = cdist(letter, letter[rows], "cityblock")
+    assert told["loss"] == pytest.approx(distances.min(axis=1).mean())
+    assert len(set(rows)) == 8
+
+
+def test_compare_calls_equal_losses_equal(capsys: pytest.CaptureFixture[str]) -> None:
+    from medoids.cli.telling import print_comparison
+
+    line = {"seconds": 0.1, "n_evaluations": 9, "of_n_squared": 1.0, "n_swaps": 0, "converged": True}
+    losses = {"pam": 0.3, "fastpam1": 0.1 + 0.2, "clara": 0.3003}
+    print_comparison([{"algorithm": name, "ran": name, "loss": loss, **line} for name, loss in losses.items()])
+    rows = [words.split() for words in capsys.readouterr().out.splitlines() if "pam" in words or "clara" in words]
+    assert [row[2] for row in rows] == ["best", "best", "+0.100%"]

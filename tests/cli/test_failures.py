@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,14 @@ import pandas as pd
 import pytest
 
 from cli.conftest import COMMAND
+from medoids.cli.app import run
 from medoids.cli.failures import Failure
-from medoids.cli.features import Selection, features
+from medoids.cli.features import features
 from medoids.cli.model import load
+from medoids.cli.read_options import ReadOptions
 from medoids.cli.reading import read
+from medoids.cli.selecting import Selection
+from medoids.files import Outputs
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 GOOD = "a,b\n1,2\n3,4\n5,7\n2,1\n"
@@ -71,7 +76,7 @@ def test_more_bad_tables(tmp_path: Path, text: str, options: dict[str, Any], wor
     file.write_text(text)
     selection = Selection(weights=options.get("weights"))
     with pytest.raises(Failure) as failure:
-        features(read(str(file), header=options.get("header")), selection, options.get("metric"), "none")
+        features(read(str(file), ReadOptions(header=options.get("header"))), selection, options.get("metric"), "none")
     for word in words:
         assert word in str(failure.value)
     assert failure.value.code == 1
@@ -100,6 +105,22 @@ def test_other_bad_files(medoids: Run, tmp_path: Path) -> None:
     for name, words in cases.items():
         with pytest.raises(Failure, match=words):
             features(read(str(tmp_path / name)), Selection(), None, "none")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        pytest.param("[" * 100_000, "line 2 is nested too deeply", id="lists"),
+        pytest.param('{"a":' * 100_000, "line 2 is nested too deeply", id="objects"),
+        pytest.param("[" * 900 + "]" * 900, r"line 2 holds \[\[.*, which is not a finite number", id="a list of lists"),
+        pytest.param(f"[{'1' * 400}]", "line 2 holds 1+.*, which is not a finite number", id="beyond floats"),
+        pytest.param(f"[{'1' * 5000}]", "line 2 cannot be read: Exceeds the limit", id="thousands of digits"),
+    ],
+)
+def test_json_lines_that_are_nested_or_large_beyond_reason(text: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text(f"[1, 2]\n{text}\n")
+    with pytest.raises(Failure, match=words):
+        read(str(tmp_path / "x.jsonl"))
 
 
 def test_k_above_n(medoids: Run) -> None:
@@ -142,9 +163,38 @@ def test_an_output_that_fails_at_the_end_leaves_none_of_them(medoids: Run, tmp_p
     (tmp_path / "l.csv").write_text("before")
     # The labels are written by then; the report finds that two numbers a row are no image.
     run = medoids("cluster", "x.csv", "-k", 2, "-o", "l.csv", "--report", "r.html", "--image-shape", "9x9", code=1)
-    assert "image_shape" in run.stderr
+    assert "--image-shape" in run.stderr
     assert (tmp_path / "l.csv").read_text() == "before"
     assert not (tmp_path / "r.html").exists()
+
+
+def test_outputs_keep_the_modes_of_the_files_before_them(medoids: Run, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(GOOD)
+    names = ["l.csv", "m.parquet", "model", "r.html", "l.jsonl"]
+    for name in names:
+        (tmp_path / name).write_text("before")
+        (tmp_path / name).chmod(0o600)
+    options = ["-o", "l.csv", "--medoids", "m.parquet", "--save", "model", "--report", "r.html"]
+    medoids("cluster", "x.csv", "-k", 2, *options)
+    medoids("predict", "model", "x.csv", "-o", "l.jsonl")
+    assert {name: (tmp_path / name).stat().st_mode & 0o777 for name in names} == dict.fromkeys(names, 0o600)
+    assert not any((tmp_path / name).read_bytes() == b"before" for name in names)
+
+
+def test_an_output_that_another_process_writes_is_refused(medoids: Run, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(GOOD)
+    with Outputs() as outputs:
+        outputs.claim(tmp_path / "l.csv").write_text("of the other")
+        run = subprocess.run(
+            [str(COMMAND), "cluster", "x.csv", "-k", "2", "-o", "l.csv"],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            timeout=120,
+        )
+    assert run.returncode == 1
+    assert f"error: l.csv is being written by another fit or command (process {os.getpid()})" in run.stderr
+    assert (tmp_path / "l.csv").read_text() == "of the other"
 
 
 def _model(medoids: Run, tmp_path: Path) -> dict[str, object]:
@@ -182,6 +232,24 @@ def test_predict_names_the_column_that_is_missing(medoids: Run, tmp_path: Path) 
     assert "no column 'b'" in medoids("predict", "model", "y.csv", code=1).stderr
 
 
+def test_a_system_error_of_an_interrupt_ends_as_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def pressed() -> None:
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr("medoids.cli.app.app", pressed)
+    before = signal.getsignal(signal.SIGTERM), warnings.showwarning
+    try:
+        with pytest.raises(SystemExit) as ended:
+            run()
+    finally:
+        signal.signal(signal.SIGTERM, before[0])
+        warnings.showwarning = before[1]
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "medoids: interrupted; nothing was written\n"
+
+
 @pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_leaves_nothing(tmp_path: Path, stop: signal.Signals, code: int) -> None:
     random = np.random.default_rng(0)
@@ -195,3 +263,52 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, stop: signal.Signals, code:
         os.kill(process.pid, stop)
         assert process.wait(timeout=20) == code
     assert [path.name for path in tmp_path.iterdir()] == ["x.npy"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["-k", "2", "--jobs", "0"], ["Invalid value for '--jobs'"]),
+        (["-k", "auto"], ["medoids choose-k FILE"]),
+        (["-k", "many"], ["many is not a number of clusters"]),
+        (["-k", "2", "--metric", "euclidian"], ["did you mean 'euclidean'?"]),
+        (["-k", "2", "--algorithm", "fastpam2"], ["did you mean 'fastpam'?"]),
+        (["-k", "2", "--report", "out.pdf"], ["--report out.pdf: the name must end in .html"]),
+        (["-k", "2", "--memory-limit", "lots"], ["--memory-limit lots is not an amount of memory"]),
+    ],
+)
+def test_errors_speak_of_options(medoids: Run, tmp_path: Path, options: list[str], words: list[str]) -> None:
+    (tmp_path / "x.csv").write_text(GOOD)
+    said = " ".join(medoids("cluster", "x.csv", *options, code=2).stderr.replace("│", " ").split())
+    for word in words:
+        assert word in said
+
+
+def test_errors_of_the_fit_speak_of_options(medoids: Run, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a,w\n1,1\n2,0\n3,0\n")
+    said = medoids("cluster", "x.csv", "-k", 2, "--weights", "w", code=1).stderr
+    assert "-k 2 is more than the number of rows with a positive --weights, 1" in said
+    said = medoids("cluster", "x.csv", "-k", 2, "--algorithm", "pam", "--memory-limit", "10", code=1).stderr
+    assert "--algorithm pam needs the 3 x 3 distance matrix" in said
+    assert "raise --memory-limit, or use --algorithm pairedpam" in said
+    said = medoids("cluster", "x.csv", "-k", 2, "--frozen", "7", code=1).stderr
+    assert "--frozen 7 is not a row" in said
+
+
+@pytest.mark.parametrize("command", [[], ["cluster"], ["predict"], ["compare"], ["choose-k"], ["reproduce"]])
+def test_help_shows_flags_without_a_type(medoids: Run, command: list[str]) -> None:
+    said = medoids(*command, "--help").stdout
+    assert "--help" in said
+    assert "<bool>" not in said
+    assert "bool" not in said.lower().replace("boolean", "")
+
+
+def test_one_default_for_the_memory_limit() -> None:
+    from inspect import signature
+
+    from medoids import KMedoids, certify, k_medoids, k_path, silhouette
+    from medoids.cli.app import cluster, compare
+    from medoids.cli.choosing import choose_k
+
+    callables = (KMedoids, certify, k_medoids, k_path, silhouette, cluster, compare, choose_k)
+    assert {signature(each).parameters["memory_limit"].default for each in callables} == {"2GiB"}

@@ -61,7 +61,7 @@ def test_an_npy_file_is_mapped(tmp_path: Path) -> None:
 def test_other_folders_are_refused(medoids: Run, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     run = medoids("cluster", "empty", "-k", 2, code=1)
-    assert "empty is a folder without Parquet files, and no Zarr array" in run.stderr
+    assert "empty is a folder, but holds neither Parquet files nor a Zarr array" in run.stderr
     write_parts(tmp_path / "rows")
     (tmp_path / "rows" / "p3.parquet").write_bytes(b"PAR1")
     run = medoids("cluster", "rows", "-k", 2, code=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import time
@@ -13,13 +14,14 @@ from cli.conftest import COMMAND
 from medoids.experiments.rows import Rows
 from medoids.experiments.run import Run
 from medoids.experiments.settings import NAMES
+from medoids.files import Lock
 
 Run_ = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def test_a_wrong_name_lists_the_names(medoids: Run_) -> None:
     said = medoids("reproduce", "table-lost", code=2).stderr
-    assert "table-lost is not an experiment" in said
+    assert "experiment table-lost is unknown; did you mean 'table-loss'?" in said
     assert all(name in said for name in NAMES)
 
 
@@ -30,6 +32,13 @@ def test_wrong_scale_folder_and_no_rows(medoids: Run_, tmp_path: Path) -> None:
     )
     assert "nowhere does not exist" in medoids("reproduce", "--data", "nowhere", code=1).stderr
     assert "has no rows yet" in medoids("reproduce", "--no-run", "--data", tmp_path, code=1).stderr
+
+
+def test_two_commands_do_not_share_a_folder(medoids: Run_, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with Lock((tmp_path / "out" / "rows.csv").resolve()):
+        said = medoids("reproduce", "--no-run", "--data", tmp_path, "--out", "out", code=1).stderr
+    assert f"rows.csv is being written by another fit or command (process {os.getpid()})" in said
 
 
 def test_ctrl_c_keeps_the_rows(tmp_path: Path) -> None:
@@ -43,7 +52,7 @@ def test_ctrl_c_keeps_the_rows(tmp_path: Path) -> None:
         said = program.communicate(timeout=60)[1]
     assert program.returncode == 130
     kept = len(Rows(tmp_path / "rows.csv"))
-    assert f"interrupted; {kept} rows are kept, and the same command goes on" in said
+    assert f"interrupted; {kept} rows are kept; run the same command to continue" in said
     assert "30 runs, about a minute on one core" in said
 
 

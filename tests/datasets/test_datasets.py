@@ -7,6 +7,7 @@ import lzma
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from medoids.datasets import (
     logged_runs,
     paper_sample,
 )
-from medoids.datasets.download import fetched
+from medoids.datasets.download import fetched, remembered
 from medoids.distances import dissimilarity
 
 
@@ -60,15 +61,45 @@ def test_a_download_is_checked_and_kept(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "home"))
     source = tmp_path / "source.bin"
     source.write_bytes(b"whole")
-    md5 = hashlib.md5(b"whole").hexdigest()
-    assert fetched(source.as_uri(), "kept.bin", md5).read_bytes() == b"whole"
+    sha256 = hashlib.sha256(b"whole").hexdigest()
+    assert fetched(source.as_uri(), "kept.bin", sha256).read_bytes() == b"whole"
     source.unlink()
-    assert fetched(source.as_uri(), "kept.bin", md5).read_bytes() == b"whole", "from the cache"
+    assert fetched(source.as_uri(), "kept.bin", sha256).read_bytes() == b"whole", "from the cache"
 
     source.write_bytes(b"torn")
-    with pytest.raises(ValueError, match=r"not received as published: MD5 \w+, expected"):
-        fetched(source.as_uri(), "other.bin", md5)
+    with pytest.raises(ValueError, match=r"not received as published: SHA-256 \w+, expected"):
+        fetched(source.as_uri(), "other.bin", sha256)
     assert [path.name for path in (tmp_path / "home" / "medoids").iterdir()] == ["kept.bin"]
+
+
+def test_a_damaged_file_of_the_cache_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "home"))
+    source = tmp_path / "source.bin"
+    source.write_bytes(b"whole")
+    sha256 = hashlib.sha256(b"whole").hexdigest()
+    kept = fetched(source.as_uri(), "kept.bin", sha256)
+    kept.write_bytes(b"wholE")
+    assert fetched(source.as_uri(), "kept.bin", sha256).read_bytes() == b"whole", "fetched again"
+    kept.write_bytes(b"wholE")
+    source.unlink()
+    with pytest.raises(DataNotFound, match=r"kept.bin \(a damaged copy is in .*cannot be reached"):
+        fetched(source.as_uri(), "kept.bin", sha256)
+
+
+def test_what_was_computed_is_kept_and_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "home"))
+    made: list[int] = []
+
+    def make(file: IO[bytes]) -> None:
+        made.append(len(made))
+        file.write(b"numbers")
+
+    for _ in range(2):
+        assert remembered("rows.npy", make).read_bytes() == b"numbers"
+    assert made == [0], "once"
+    (tmp_path / "home" / "medoids" / "rows.npy").write_bytes(b"numberS")
+    assert remembered("rows.npy", make).read_bytes() == b"numbers"
+    assert made == [0, 1]
 
 
 def test_other_values_under_the_right_name_are_refused(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@
       options.py    what they share of the command line      telling.py    what they say
       reading.py    a file -> table, array, texts, ...       csv_files.py  delimiters, headers, line numbers
       features.py   columns, metric, scaling -> X            model.py      what `cluster --save` writes
+      archives.py   packed files, up to a limit              arrays.py     .npy, .npz and Matrix Market files
       results.py    labels and medoids as files and tables   comparing.py  several algorithms side by side
       loading.py    options -> what is fitted                choosing.py   choose-k
 

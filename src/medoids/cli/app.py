@@ -8,22 +8,27 @@ import sys
 import warnings
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from medoids._version import __version__
 from medoids.cli.choosing import choose_k
+from medoids.cli.commands import Command, Group
 from medoids.cli.failures import Failure, WrongUsage
-from medoids.cli.loading import load, prediction_rows, write_report
+from medoids.cli.loading import load, names_as_text, prediction_rows, write_report
 from medoids.cli.options import (
     FIT,
     MEMORY,
     OUT,
     Array,
     AsJson,
+    Candidates,
     Columns,
+    DateFormat,
+    Decimal,
     Delimiter,
+    Encoding,
     File,
     Format,
     Frozen,
@@ -32,6 +37,7 @@ from medoids.cli.options import (
     Ignore,
     Jobs,
     K,
+    MaxBytes,
     MaxIter,
     MemoryLimit,
     Metric,
@@ -42,18 +48,20 @@ from medoids.cli.options import (
     Seed,
     Weights,
     check_algorithms,
+    check_candidates,
     check_checkpoint,
     check_choice,
-    check_delimiter,
-    check_format,
     check_k,
     check_places,
+    check_report_path,
     claim,
     metric_parameters,
     parse_image_shape,
     parse_rows,
+    read_options,
 )
 from medoids.cli.reproducing import reproduce
+from medoids.cli.selecting import Selection
 from medoids.cli.telling import (
     print_clusters,
     print_comparison,
@@ -63,14 +71,14 @@ from medoids.cli.telling import (
     tell,
     telling_of,
 )
-
-if TYPE_CHECKING:
-    pass
+from medoids.cli.translating import in_options
+from medoids.wording import counted
 
 __all__ = ["app", "run"]
 
 app = typer.Typer(
     name="medoids",
+    cls=Group,
     help="k-medoids clustering of anything: vectors, tables, texts, sparse counts, series, distance matrices.",
     epilog="Results go to standard output, messages to standard error. "
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.",
@@ -90,20 +98,20 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _medoids(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     pass
 
 
-@app.command()
+@app.command(cls=Command)
 def cluster(
     file: File,
     k: K,
     metric: Metric = None,
     metric_param: MetricParam = None,
     algorithm: Annotated[
-        str, typer.Option(help="auto chooses; pairedpam, fastpam1, clara, ...", rich_help_panel=FIT)
+        str, typer.Option(help="auto, which chooses one, pairedpam, fastpam1, clara, ...", rich_help_panel=FIT)
     ] = "auto",
     columns: Columns = None,
     ignore: Ignore = None,
@@ -114,35 +122,43 @@ def cluster(
     format: Format = None,
     delimiter: Delimiter = None,
     header: Header = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    date_format: DateFormat = None,
     array: Array = "",
+    max_bytes: MaxBytes = None,
     seed: Seed = 0,
     max_iter: MaxIter = 300,
     memory_limit: MemoryLimit = MEMORY,
     jobs: Jobs = None,
     swap: Annotated[
         str,
-        typer.Option(help="best, PAM's path; eager, several swaps at once with pairedpam.", rich_help_panel=FIT),
+        typer.Option(
+            help="best: the best swap at each step, as PAM; eager: several swaps at once (pairedpam).",
+            rich_help_panel=FIT,
+        ),
     ] = "best",
     frozen: Frozen = None,
+    candidates: Candidates = None,
     time_limit: Annotated[
         float | None,
         typer.Option(
             min=0,
-            help="Seconds after which no further swap is looked for; the best so far is kept.",
+            help="Seconds after which the search ends, whatever it is doing; the best so far is kept.",
             rich_help_panel=FIT,
         ),
     ] = None,
     keep_best: Annotated[
         bool,
-        typer.Option("--keep-best", help="Ctrl-C ends the search and keeps the best so far.", rich_help_panel=FIT),
+        typer.Option("--keep-best", help="On Ctrl-C, keep the best medoids so far.", rich_help_panel=FIT),
     ] = False,
     checkpoint: Annotated[
         str | None,
-        typer.Option(help="File that holds the state after each step, for --resume.", rich_help_panel=FIT),
+        typer.Option(help="Save the state to this file after each step, for --resume.", rich_help_panel=FIT),
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Go on from --checkpoint, if that file is there.", rich_help_panel=FIT),
+        typer.Option("--resume", help="Continue from the file of --checkpoint, if it exists.", rich_help_panel=FIT),
     ] = False,
     output: Annotated[
         str | None,
@@ -156,11 +172,14 @@ def cluster(
     medoids: Annotated[
         str | None, typer.Option(help="Medoids: .csv, .tsv, .parquet or .jsonl.", rich_help_panel=OUT)
     ] = None,
-    report: Annotated[str | None, typer.Option(help="A page to look at: .html.", rich_help_panel=OUT)] = None,
-    image_shape: Annotated[
-        str | None, typer.Option(help="Rows are images, as 28x28 or 32x32x3, in the report.", rich_help_panel=OUT)
+    report: Annotated[
+        str | None, typer.Option(help="Report to look at in a browser: .html.", rich_help_panel=OUT)
     ] = None,
-    save: Annotated[str | None, typer.Option(help="A model for 'medoids predict'.", rich_help_panel=OUT)] = None,
+    image_shape: Annotated[
+        str | None,
+        typer.Option(help="Show rows as images in the report, such as 28x28 or 32x32x3.", rich_help_panel=OUT),
+    ] = None,
+    save: Annotated[str | None, typer.Option(help="Save a model for 'medoids predict'.", rich_help_panel=OUT)] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -177,6 +196,7 @@ def cluster(
         check_table_path(option, path)
     if as_json and output == "-":
         raise WrongUsage("--json and --output - both want standard output; name a file for one of them")
+    check_report_path(report)
     shape = parse_image_shape(image_shape)
     wanted = {"--output": output, "--medoids": medoids, "--report": report, "--save": save}
     paths = {option: path for option, path in wanted.items() if path is not None and path != "-"}
@@ -184,19 +204,17 @@ def cluster(
     check_algorithms([algorithm], memory_limit)
     check_choice("--swap", swap, ("best", "eager"))
     check_checkpoint(checkpoint, resume)
+    check_candidates(candidates)
     rows = parse_rows("--frozen", frozen)
+    how = read_options(format, delimiter, header, decimal, encoding, date_format, array, max_bytes)
     with Outputs() as outputs:
         drafts = claim(outputs, paths)
-        found = load(file, metric, precomputed, columns, ignore, id, weights, scale, format, delimiter, header, array)
+        found = load(file, how, Selection(columns, ignore, id, weights), metric, precomputed, scale)
         tell(found.notes, quiet)
         check_k(k, found, file)
         from medoids.functional import k_medoids
 
         began = perf_counter()
-
-        def late(step: object) -> bool:
-            return time_limit is not None and perf_counter() - began > time_limit
-
         with telling_of(checkpoint):
             clustering = k_medoids(
                 found.X,
@@ -208,9 +226,10 @@ def cluster(
                 algorithm=algorithm,
                 swap=swap,
                 max_iter=max_iter,
+                time_limit=time_limit,
                 memory_limit=memory_limit,
                 frozen_medoids=rows,
-                callback=late,
+                candidates=candidates,
                 checkpoint=checkpoint,
                 resume=resume,
                 random_state=seed,
@@ -242,7 +261,7 @@ def cluster(
         print_clusters(found, clustering, result)
 
 
-@app.command()
+@app.command(cls=Command)
 def predict(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="What 'medoids cluster --save' wrote.")],
     file: File,
@@ -250,7 +269,11 @@ def predict(
     format: Format = None,
     delimiter: Delimiter = None,
     header: Header = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    date_format: DateFormat = None,
     array: Array = "",
+    max_bytes: MaxBytes = None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -263,7 +286,7 @@ def predict(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Give each row of a file to the nearest medoid of a saved model."""
+    """Assign each row of a file to the nearest medoid of a saved model."""
     from medoids.cli.model import load
     from medoids.cli.reading import read
     from medoids.cli.results import check_table_path, labels_table, write_table
@@ -272,12 +295,11 @@ def predict(
     check_table_path("--output", output)
     paths = {"--output": output} if output is not None and output != "-" else {}
     check_places(paths, file, model)
+    how = read_options(format, delimiter, header, decimal, encoding, date_format, array, max_bytes)
     with Outputs() as outputs:
         drafts = claim(outputs, paths)
         loaded = load(model)
-        contents = read(
-            file, format=check_format(format), delimiter=check_delimiter(delimiter), header=header, array=array
-        )
+        contents = read(file, names_as_text(how, id, *loaded.text_columns()), like=loaded.how)
         tell(contents.notes, quiet)
         found = prediction_rows(loaded, contents, id)
         distances = loaded.distances(found.X)
@@ -290,15 +312,15 @@ def predict(
     elif not paths:
         write_table(table, sys.stdout.buffer, ".csv")
     else:
-        tell([f"{len(labels):,} rows to {loaded.k} medoids: {output}"], quiet)
+        tell([f"{counted(len(labels), 'row')} assigned to {counted(loaded.k, 'medoid')}: {output}"], quiet)
 
 
-@app.command()
+@app.command(cls=Command)
 def compare(
     file: File,
     k: K,
     algorithms: Annotated[
-        str, typer.Option(help="Names with commas between.", rich_help_panel=FIT)
+        str, typer.Option(help="Names, separated by commas.", rich_help_panel=FIT)
     ] = "fastpam1,fasterpam,pairedpam,clara",
     metric: Metric = None,
     metric_param: MetricParam = None,
@@ -310,13 +332,17 @@ def compare(
     format: Format = None,
     delimiter: Delimiter = None,
     header: Header = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    date_format: DateFormat = None,
     array: Array = "",
+    max_bytes: MaxBytes = None,
     seed: Seed = 0,
     max_iter: MaxIter = 300,
     memory_limit: MemoryLimit = MEMORY,
     jobs: Jobs = None,
     plot: Annotated[
-        str | None, typer.Option(help="The same as a picture: .png, .svg or .pdf.", rich_help_panel=OUT)
+        str | None, typer.Option(help="Also draw the comparison: .png, .svg or .pdf.", rich_help_panel=OUT)
     ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -330,9 +356,10 @@ def compare(
         raise WrongUsage(f"--plot {plot}: the name must end in .png, .svg or .pdf")
     paths = {"--plot": plot} if plot is not None else {}
     check_places(paths, file)
+    how = read_options(format, delimiter, header, decimal, encoding, date_format, array, max_bytes)
     with Outputs() as outputs:
         drafts = claim(outputs, paths)
-        found = load(file, metric, precomputed, columns, ignore, None, weights, scale, format, delimiter, header, array)
+        found = load(file, how, Selection(columns, ignore, None, weights), metric, precomputed, scale)
         tell(found.notes, quiet)
         check_k(k, found, file)
         from medoids.cli.comparing import compare as run_each
@@ -360,23 +387,24 @@ def compare(
         print_comparison(lines)
 
 
-app.command()(choose_k)
-app.command()(reproduce)
+app.command(cls=Command)(choose_k)
+app.command(cls=Command)(reproduce)
 
 
-@app.command()
+@app.command(cls=Command)
 def demo(
-    report: Annotated[str, typer.Option(help="Where the report goes.")] = "medoids-demo.html",
+    report: Annotated[str, typer.Option(help="File for the report.")] = "medoids-demo.html",
 ) -> None:
-    """The main job on data that comes along: ten medoids of 1,797 handwritten digits, and a report."""
+    """Find ten medoids of 1,797 handwritten digits, which come with scikit-learn, and write a report."""
+    check_report_path(report)
     from medoids.demo import main
 
     main(report)
 
 
-@app.command()
+@app.command(cls=Command)
 def metrics(as_json: AsJson = False) -> None:
-    """List the distances: on what kind of data, the formula, parameters, and the extra to install."""
+    """List the distances: kind of data, formula, parameters, and the extra to install."""
     from medoids.distances import available_metrics
 
     entries = available_metrics()
@@ -398,6 +426,8 @@ def metrics(as_json: AsJson = False) -> None:
 
 def run() -> None:
     """Run the command line and leave with its exit code."""
+    from medoids.engine.interrupts import is_interrupt
+
     warnings.showwarning = show_warning
     # As an exception, so that drafts of outputs are removed on the way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -412,11 +442,13 @@ def run() -> None:
         # The reader has seen enough. Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interrupt(error):
+            raise
         sys.stderr.write("medoids: interrupted; nothing was written\n")
         code = 130
     except (ValueError, TypeError, MemoryError, OSError, ImportError) as error:
-        sys.stderr.write(f"medoids: error: {error or type(error).__name__}\n")
+        sys.stderr.write(f"medoids: error: {in_options(str(error)) or type(error).__name__}\n")
         code = 1
     else:
         return

@@ -14,8 +14,12 @@ from medoids.cli.options import (
     OUT,
     Array,
     AsJson,
+    Candidates,
     Columns,
+    DateFormat,
+    Decimal,
     Delimiter,
+    Encoding,
     File,
     Format,
     Frozen,
@@ -23,6 +27,7 @@ from medoids.cli.options import (
     Id,
     Ignore,
     Jobs,
+    MaxBytes,
     MaxIter,
     MemoryLimit,
     Metric,
@@ -33,15 +38,19 @@ from medoids.cli.options import (
     Seed,
     Weights,
     check_algorithms,
+    check_candidates,
     check_choice,
     check_k,
     check_places,
+    check_report_path,
     claim,
     metric_parameters,
     parse_image_shape,
     parse_range,
     parse_rows,
+    read_options,
 )
+from medoids.cli.selecting import Selection
 from medoids.cli.telling import print_json, print_path, tell, without_nan
 
 __all__ = ["choose_k"]
@@ -70,15 +79,23 @@ def choose_k(
     format: Format = None,
     delimiter: Delimiter = None,
     header: Header = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    date_format: DateFormat = None,
     array: Array = "",
+    max_bytes: MaxBytes = None,
     frozen: Frozen = None,
+    candidates: Candidates = None,
     seed: Seed = 0,
     max_iter: MaxIter = 300,
     memory_limit: MemoryLimit = MEMORY,
     jobs: Jobs = None,
-    report: Annotated[str | None, typer.Option(help="A page to look at: .html.", rich_help_panel=OUT)] = None,
+    report: Annotated[
+        str | None, typer.Option(help="Report to look at in a browser: .html.", rich_help_panel=OUT)
+    ] = None,
     image_shape: Annotated[
-        str | None, typer.Option(help="Rows are images, as 28x28 or 32x32x3, in the report.", rich_help_panel=OUT)
+        str | None,
+        typer.Option(help="Show rows as images in the report, such as 28x28 or 32x32x3.", rich_help_panel=OUT),
     ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -90,15 +107,18 @@ def choose_k(
     from medoids.files import Outputs
 
     first, last = parse_range(k)
+    check_report_path(report)
     shape = parse_image_shape(image_shape)
+    check_candidates(candidates)
     rows = parse_rows("--frozen", frozen)
     paths = {"--report": report} if report is not None else {}
     check_places(paths, file)
     check_algorithms(["auto"], memory_limit)
     check_choice("--criterion", criterion, ("medoid_silhouette", "silhouette", "elbow", "stability"))
+    how = read_options(format, delimiter, header, decimal, encoding, date_format, array, max_bytes)
     with Outputs() as outputs:
         drafts = claim(outputs, paths)
-        found = load(file, metric, precomputed, columns, ignore, id, weights, scale, format, delimiter, header, array)
+        found = load(file, how, Selection(columns, ignore, id, weights), metric, precomputed, scale)
         tell(found.notes, quiet)
         check_k(last, found, file)
         from medoids.selection import k_path
@@ -110,6 +130,7 @@ def choose_k(
             metric=found.metric,
             metric_params=metric_parameters(metric_param),
             frozen_medoids=rows,
+            candidates=candidates,
             max_iter=max_iter,
             memory_limit=memory_limit,
             random_state=seed,

@@ -12,14 +12,28 @@ from typing import Any
 import numpy as np
 
 from medoids.cli.failures import Failure
+from medoids.cli.translating import in_options
 from medoids.distances import SMALL
 from medoids.functional import k_medoids
 
-__all__ = ["compare", "draw"]
+__all__ = ["above_best", "compare", "draw"]
+
+# Sums in another order differ by this part of a loss.
+_EQUAL = 1e-10
+
+
+def above_best(loss: float, best: float) -> float:
+    """Return by what part a loss is above the best; 0 where they differ by rounding only.
+
+    >>> above_best(0.1 + 0.2, 0.3), above_best(1.5, 1.0)
+    (0.0, 0.5)
+    """
+    difference = loss - best
+    return difference / abs(best or 1) if difference > _EQUAL * max(abs(loss), abs(best)) else 0.0
 
 
 def compare(X: Any, k: int, algorithms: Sequence[str], **parameters: Any) -> list[dict[str, Any]]:
-    """Run each algorithm; one that cannot run tells why in its line."""
+    """Run each algorithm; the line of one that cannot run says why."""
     lines: list[dict[str, Any]] = []
     for algorithm in algorithms:
         _warm_up(X, algorithm, parameters)
@@ -43,7 +57,7 @@ def compare(X: Any, k: int, algorithms: Sequence[str], **parameters: Any) -> lis
             }
         )
     if all("error" in line for line in lines):
-        raise Failure(f"no algorithm could run: {lines[0]['error']}")
+        raise Failure(f"no algorithm could run: {in_options(lines[0]['error'])}")
     return lines
 
 
@@ -69,7 +83,7 @@ def draw(lines: Sequence[dict[str, Any]], path: Path, format: str, title: str) -
     shown = [line for line in lines if "error" not in line]
     best = min(line["loss"] for line in shown)
     panels = {
-        "loss above the best, %": [100 * (line["loss"] - best) / abs(best or 1) for line in shown],
+        "loss above the best, %": [100 * above_best(line["loss"], best) for line in shown],
         "seconds": [line["seconds"] for line in shown],
         "distances, % of n²": [100 * line["of_n_squared"] for line in shown],
     }

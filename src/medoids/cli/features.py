@@ -14,11 +14,14 @@ from scipy.sparse import issparse
 
 from medoids.cli.csv_files import is_number
 from medoids.cli.failures import Failure, WrongUsage
+from medoids.cli.read_options import ReadOptions
 from medoids.cli.reading import Contents
+from medoids.cli.selecting import Selection, chosen_columns
 from medoids.distances import available_metrics
 from medoids.engine.threads import spans
+from medoids.wording import counted, unknown
 
-__all__ = ["Features", "Scaling", "Selection", "canonical", "features", "kinds_of", "numbers_of"]
+__all__ = ["Features", "Scaling", "canonical", "features", "flattened", "kinds_of", "numbers_of"]
 
 Float64s = npt.NDArray[np.float64]
 
@@ -28,16 +31,6 @@ _EXACT = 2**24
 _MOSTLY = 0.5
 # Share of rows with a text of their own from which a text column holds names, not categories.
 _NAMES = 0.9
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Options on columns."""
-
-    columns: str | None = None
-    ignore: str | None = None
-    id: str | None = None
-    weights: str | None = None
 
 
 @dataclass(frozen=True)
@@ -77,6 +70,8 @@ class Features:
         Columns of vectors and tables.
     rest : pyarrow Table or None
         Columns of the file that are no features, to go with medoids into a file.
+    how : ReadOptions
+        How the file was read.
     """
 
     X: Any
@@ -90,6 +85,7 @@ class Features:
     scaling: Scaling | None = None
     rest: Any = None
     notes: list[str] = field(default_factory=list)
+    how: ReadOptions = field(default_factory=ReadOptions)
 
     def __len__(self) -> int:
         return int(self.X.shape[0]) if hasattr(self.X, "shape") else len(self.X)
@@ -103,8 +99,8 @@ def kinds_of(metric: str) -> set[str]:
     """
     found = {entry.kind for entry in available_metrics() if metric in (entry.name, *entry.aliases)}
     if not found:
-        known = sorted({entry.name for entry in available_metrics()})
-        raise WrongUsage(f"--metric {metric} is unknown; it must be one of {', '.join(known)}")
+        known = {name for entry in available_metrics() for name in (entry.name, *entry.aliases)}
+        raise WrongUsage(f"--metric {metric} {unknown(metric, known)}")
     return found
 
 
@@ -128,6 +124,7 @@ def features(contents: Contents, selection: Selection, metric: str | None, scale
             raise WrongUsage(f"{contents.name} holds {contents.kind}, and --metric {metric} does not take {kind}")
         note = f"{contents.name}: {len(contents):,} {contents.kind}, {metric} distance"
         found = Features(contents.values, kind, metric, contents.values, notes=[note])
+    found.how = contents.how
     if scale != "none":
         _scale(found, scale)
     return found
@@ -146,7 +143,7 @@ def _scale(found: Features, how: str) -> None:
 
 def _from_table(contents: Contents, selection: Selection, metric: str | None) -> Features:
     table = contents.values
-    chosen = _chosen(table.column_names, selection, contents.name)
+    chosen = chosen_columns(table.column_names, selection, contents.name)
     found = Features(None, "", "", None, names=chosen, notes=list(contents.notes))
     if selection.id is not None:
         found.ids, found.id_name = table[selection.id].to_pylist(), selection.id
@@ -156,7 +153,8 @@ def _from_table(contents: Contents, selection: Selection, metric: str | None) ->
             row = int(np.argmax(found.weights < 0))
             where = f"{contents.place(row)}, column {selection.weights!r}"
             raise Failure(f"{contents.name}: {where} is {found.weights[row]:g}; weights must not be negative")
-    others = [name for name in table.column_names if name not in chosen]
+    used = set(chosen)
+    others = [name for name in table.column_names if name not in used]
     found.rest = table.select(others) if others else None
     texts = [name for name in chosen if not _is_numeric(table[name].type)]
     found.metric = metric or _default_metric(contents, table, chosen, texts, found.notes)
@@ -164,6 +162,8 @@ def _from_table(contents: Contents, selection: Selection, metric: str | None) ->
     if "table" in kinds:
         found.kind, found.X = "table", canonical(table.select(chosen))
     elif "strings" in kinds and texts and len(chosen) == 1:
+        if pa.types.is_temporal(table[chosen[0]].type):
+            raise WrongUsage(f"--metric {found.metric} takes text, but column {chosen[0]!r} holds dates; use gower")
         found.kind, found.X = "strings", _text(contents, table[chosen[0]], chosen[0])
     elif kinds & {"vectors", "matrix", "coordinates", "series"}:
         found.kind = "matrix" if "matrix" in kinds else "vectors"
@@ -182,77 +182,76 @@ def _from_table(contents: Contents, selection: Selection, metric: str | None) ->
     return found
 
 
-def _chosen(names: Sequence[str], selection: Selection, file: str) -> list[str]:
-    for option in ("id", "weights"):
-        name = getattr(selection, option)
-        if name is not None and name not in names:
-            raise WrongUsage(f"--{option} {name}: {file} has no such column; it has {', '.join(names)}")
-    aside = [name for name in (selection.id, selection.weights) if name is not None]
-    wanted = _expanded(selection.columns, names, "--columns", file) if selection.columns else list(names)
-    ignored = _expanded(selection.ignore, names, "--ignore", file) if selection.ignore else []
-    chosen = [name for name in wanted if name not in aside and name not in ignored]
-    if not chosen:
-        raise WrongUsage(f"no columns of {file} are left; it has {', '.join(names)}")
-    return chosen
-
-
-def _expanded(option: str, names: Sequence[str], flag: str, file: str) -> list[str]:
-    """Names of columns from "a,b,d:g", where d:g is from d to g as they stand in the file."""
-    found: list[str] = []
-    for part in option.split(","):
-        part = part.strip()
-        ends = [part] if part in names else part.split(":")
-        for name in ends:
-            if name not in names:
-                raise WrongUsage(f"{flag} {part}: {file} has no column {name!r}; it has {', '.join(names)}")
-        first, last = names.index(ends[0]), names.index(ends[-1])
-        if len(ends) > 2 or last < first:
-            raise WrongUsage(f"{flag} {part}: a range is FIRST:LAST, in the order of the file")
-        found += [name for name in names[first : last + 1] if name not in found]
-    return found
-
-
 def _default_metric(contents: Contents, table: Any, chosen: list[str], texts: list[str], notes: list[str]) -> str:
     if not texts:
         return "euclidean"
-    for name in texts:
+    dates = [name for name in texts if pa.types.is_temporal(table[name].type)]
+    words = [name for name in texts if name not in dates]
+    for name in words:
         _refuse_mostly_numbers(contents, table[name], name)
-    if len(chosen) == 1 and not pa.types.is_temporal(table[chosen[0]].type):
+    if len(chosen) == 1 and words:
         notes.append(f"column {chosen[0]!r} holds text: levenshtein distance (--metric chooses another)")
+        notes += _decimal_hint(contents, table[chosen[0]], chosen[0])
         return "levenshtein"
-    some = ", ".join(map(repr, texts[:3])) + (f" and {len(texts) - 3} more" if len(texts) > 3 else "")
-    notes.append(f"no numbers in {some}: gower distance, which takes text as categories (--ignore leaves columns out)")
-    notes += [
-        f"column {name!r} differs in nearly every row, so it only adds noise: --id {name} sets it aside"
-        for name in texts
-        if not pa.types.is_temporal(table[name].type)
-        and pc.count_distinct(table[name]).as_py() > max(_NAMES * len(table), 20)
-    ]
+    held = [f"{_listed(names)} {what}" for names, what in ((words, "text"), (dates, "dates")) if names]
+    categories = ", which takes text as categories" if words else ""
+    notes.append(f"{' and '.join(held)}: gower distance{categories} (--ignore leaves columns out)")
+    for name in words:
+        notes += _decimal_hint(contents, table[name], name) or _noise_hint(table[name], name)
     return "gower"
+
+
+def _listed(names: list[str]) -> str:
+    some = ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return f"column {some} holds" if len(names) == 1 else f"columns {some} hold"
+
+
+def _decimal_hint(contents: Contents, column: Any, name: str) -> list[str]:
+    """Say how to read a column of a CSV file whose cells are numbers with the other decimal sign."""
+    other = "." if contents.how.decimal == "," else ","
+    cells = [cell for cell in pc.unique(column).to_pylist() if cell is not None]
+    if contents.how.decimal is None or not cells or not all(is_number(str(cell), other) for cell in cells):
+        return []
+    sign = "point" if other == "." else "comma"
+    return [
+        f"column {name!r} holds text such as {cells[0]!r}: if the {sign} is a decimal sign, add --decimal {other}; "
+        "if it separates thousands, remove it"
+    ]
+
+
+def _noise_hint(column: Any, name: str) -> list[str]:
+    if pc.count_distinct(column).as_py() <= max(_NAMES * len(column), 20):
+        return []
+    return [f"column {name!r} differs in nearly every row, so it only adds noise: --id {name} sets it aside"]
 
 
 def _refuse_mostly_numbers(contents: Contents, column: Any, name: str) -> None:
     if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
         return
+    decimal = contents.how.decimal or "."
     cells = column.to_pylist()
     known = [cell for cell in cells if cell is not None]
-    wrong = [cell for cell in known if not is_number(cell)]
-    if not known or len(wrong) >= _MOSTLY * len(known):
+    wrong = [cell for cell in known if not is_number(cell, decimal)]
+    if not wrong or len(wrong) >= _MOSTLY * len(known):
         return
-    row = next(at for at, cell in enumerate(cells) if cell is not None and not is_number(cell))
+    row = cells.index(wrong[0])
+    right = len(known) - len(wrong)
     raise Failure(
-        f"{contents.name}: {contents.place(row)}, column {name!r} is {cells[row]!r}, which is no number, as "
-        f"{len(known) - len(wrong):,} other cells of the column are; mend it, leave the column out with --ignore "
-        f"{name}, or take its values as categories with --metric gower"
+        f"{contents.name}: {contents.place(row)}, column {name!r} is {cells[row]!r}, which is not a number, but "
+        f"{counted(right, 'other cell')} of the column {'is' if right == 1 else 'are'}; correct it, leave the column "
+        f"out with --ignore {name}, or take its values as categories with --metric gower"
     )
 
 
 def _refuse_text(contents: Contents, table: Any, name: str, metric: str) -> None:
-    cells = table[name].to_pylist()
-    row = next((at for at, c in enumerate(cells) if c is not None and not (isinstance(c, str) and is_number(c))), 0)
+    cells, decimal = table[name].to_pylist(), contents.how.decimal or "."
+    numbers = [cell is None or (isinstance(cell, str) and is_number(cell, decimal)) for cell in cells]
+    row = numbers.index(False) if False in numbers else 0
+    cell = cells[row].isoformat(" ") if hasattr(cells[row], "isoformat") else repr(cells[row])
+    hint = "".join(f" ({hint})" for hint in _decimal_hint(contents, table[name], name))
     raise Failure(
-        f"{contents.name}: {contents.place(row)}, column {name!r} is {cells[row]!r}, but {metric} takes numbers; leave "
-        f"the column out with --ignore {name}, or use --metric gower"
+        f"{contents.name}: {contents.place(row)}, column {name!r} is {cell}, but {metric} takes numbers; leave the "
+        f"column out with --ignore {name}, or use --metric gower{hint}"
     )
 
 
@@ -281,10 +280,12 @@ def _numbers(contents: Contents, table: Any, names: Sequence[str]) -> npt.NDArra
             _refuse_text(contents, table, name, "this option")
         if column.null_count:
             row = int(np.argmax(pc.is_null(column).to_numpy()))
+            empty = (
+                f"{counted(column.null_count, 'cell')} of the column {'is' if column.null_count == 1 else 'are'} empty"
+            )
             raise Failure(
-                f"{contents.name}: {contents.place(row)}, column {name!r} has no value ({column.null_count:,} cells of "
-                f"the column are empty); fill it, leave the column out with --ignore {name}, or use --metric gower, "
-                "which compares only what is known"
+                f"{contents.name}: {contents.place(row)}, column {name!r} has no value ({empty}); fill it, leave the "
+                f"column out with --ignore {name}, or use --metric gower, which compares only what is known"
             )
         values = column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column
         X[:, f] = values.to_numpy()
@@ -345,10 +346,13 @@ def _from_array(contents: Contents, selection: Selection, metric: str | None) ->
     kind = "sparse" if sparse else "matrix" if "matrix" in kinds else "vectors"
     if not sparse and not kinds & {"vectors", "matrix", "coordinates", "series", "table"}:
         raise WrongUsage(f"--metric {metric} takes {' or '.join(sorted(kinds))}, but {contents.name} holds numbers")
+    if X.ndim == 3 and "series" in kinds:
+        return _series_of(contents, selection, metric)
+    X = flattened(X)
     names = None
     if selection.columns or selection.ignore:
         every = [f"x{f}" for f in range(X.shape[1])]
-        names = _chosen(every, selection, contents.name)
+        names = chosen_columns(every, selection, contents.name)
         X = X[:, [every.index(name) for name in names]]
     for lot in spans(X.shape[0], 1 << 16) if not sparse and X.dtype.kind == "f" else []:
         if not np.isfinite(X[lot]).all():
@@ -357,3 +361,18 @@ def _from_array(contents: Contents, selection: Selection, metric: str | None) ->
                 f"{contents.name}: {contents.place(int(row))}, column x{f} is {X[row, f]}; fill or remove the row"
             )
     return Features(X, kind, metric, X, names=names, notes=list(contents.notes))
+
+
+def _series_of(contents: Contents, selection: Selection, metric: str) -> Features:
+    """Series of several channels, whose layout the metric knows."""
+    if selection.columns or selection.ignore:
+        raise WrongUsage(
+            f"--columns and --ignore choose columns, but {contents.name} holds series, an array of shape "
+            f"{contents.values.shape}"
+        )
+    return Features(contents.values, "series", metric, contents.values, notes=list(contents.notes))
+
+
+def flattened(X: Any) -> Any:
+    """Return an array of three dimensions, such as images, as rows of numbers."""
+    return X.reshape(len(X), -1) if X.ndim == 3 else X

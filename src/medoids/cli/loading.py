@@ -4,37 +4,29 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medoids.cli.failures import WrongUsage
-from medoids.cli.options import check_choice, check_delimiter, check_format
+from medoids.cli.options import check_choice
+from medoids.cli.read_options import ReadOptions
+from medoids.cli.selecting import Selection
 
 if TYPE_CHECKING:
     from medoids.cli.features import Features
     from medoids.clustering import Clustering
     from medoids.selection import KPath
 
-__all__ = ["load", "prediction_rows", "write_report"]
+__all__ = ["load", "names_as_text", "prediction_rows", "write_report"]
 
 
 def load(
-    file: str,
-    metric: str | None,
-    precomputed: bool,
-    columns: str | None,
-    ignore: str | None,
-    id: str | None,
-    weights: str | None,
-    scale: str,
-    format: str | None,
-    delimiter: str | None,
-    header: bool | None,
-    array: str,
+    file: str, how: ReadOptions, selection: Selection, metric: str | None, precomputed: bool, scale: str
 ) -> Features:
     import pyarrow
 
-    from medoids.cli.features import Selection, features, kinds_of
+    from medoids.cli.features import features, kinds_of
     from medoids.cli.reading import read
 
     check_choice("--scale", scale, ("none", "standard", "robust"))
@@ -44,12 +36,17 @@ def load(
         metric = "precomputed"
     if metric is not None:
         kinds_of(metric)
-    contents = read(file, format=check_format(format), delimiter=check_delimiter(delimiter), header=header, array=array)
-    found = features(contents, Selection(columns, ignore, id, weights), metric, scale)
+    contents = read(file, names_as_text(how, selection.id))
+    found = features(contents, selection, metric, scale)
     del contents
     # What was needed to read a large file, given back before the fit needs it.
     pyarrow.default_memory_pool().release_unused()
     return found
+
+
+def names_as_text(how: ReadOptions, *columns: str | None) -> ReadOptions:
+    """Keep the cells of some columns as they are: 007 names a row that 7 does not."""
+    return replace(how, texts=tuple(name for name in columns if name is not None))
 
 
 def prediction_rows(model: Any, contents: Any, id: str | None) -> Features:

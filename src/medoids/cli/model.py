@@ -9,8 +9,9 @@ is found out. It is a checksum and no signature: who changes the file on purpose
 
 ``model`` has ``kind`` (vectors, sparse, table, strings, series, matrix), ``metric``, ``metric_params``, ``columns``
 (names, or null), ``scaling`` (null, or ``centre`` and ``spread`` of each column), ``n`` (rows of the fit), ``rows``
-(the medoids' numbers), ``width`` (columns of vectors), ``medoids`` as below, and, for people, ``algorithm``, ``loss``,
-``sizes``, ``seed`` and ``made_by``.
+(the medoids' numbers), ``width`` (columns of vectors), ``reading`` (how the file was read: ``format``, ``delimiter``,
+``header``, ``decimal``, ``encoding``, ``array``, and in ``dates`` the format of each column of dates), ``medoids`` as
+below, and, for people, ``algorithm``, ``loss``, ``sizes``, ``seed`` and ``made_by``.
 
 ========  ==========================================================================================================
 kind      medoids
@@ -18,7 +19,7 @@ kind      medoids
 vectors   a list of numbers each
 sparse    ``{"columns": [...], "values": [...]}`` each
 strings   a text, or a list of tokens, each
-series    a list of numbers each
+series    a list of numbers each, or of lists of numbers for several channels
 matrix    null: new data have a distance to each row of the fit
 table     ``{"types": {column: type}, "rows": [...], "corners": [...]}``; values are null, numbers, booleans, texts, or
           microseconds since 1970 for type ``timestamp[us]``. The corners are two further rows, with the smallest and
@@ -42,8 +43,10 @@ import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
 from medoids._version import __version__
-from medoids.cli.failures import Failure
-from medoids.cli.features import Features, Scaling, canonical, numbers_of
+from medoids.cli.failures import Failure, WrongUsage
+from medoids.cli.features import Features, Scaling, canonical, flattened, kinds_of, numbers_of
+from medoids.cli.model_form import check_model
+from medoids.cli.read_options import ReadOptions
 from medoids.cli.reading import Contents
 from medoids.clustering import Clustering
 from medoids.distances import Dissimilarity, dissimilarity
@@ -53,7 +56,6 @@ __all__ = ["Model", "load", "save"]
 Float64s = npt.NDArray[np.float64]
 
 FORMAT, VERSION = "medoids model", 1
-_KINDS = ("vectors", "sparse", "table", "strings", "series", "matrix")
 _TYPES = {
     "int64": pa.int64(),
     "double": pa.float64(),
@@ -61,7 +63,6 @@ _TYPES = {
     "string": pa.string(),
     "timestamp[us]": pa.timestamp("us"),
 }
-_NEEDED = {"kind", "metric", "metric_params", "columns", "scaling", "n", "rows", "width", "medoids"}
 # Rows of new data that are compared at a time.
 _ROWS = 65_536
 
@@ -81,6 +82,7 @@ def save(draft: Path, found: Features, clustering: Clustering) -> None:
         "n": len(found),
         "rows": rows.tolist(),
         "width": int(found.X.shape[1]) if found.kind in ("vectors", "sparse", "matrix") else None,
+        "reading": found.how.remembered(),
         "medoids": _encoded(found, rows),
         "algorithm": clustering.algorithm,
         "loss": clustering.loss,
@@ -117,7 +119,7 @@ def _encoded(found: Features, rows: Any) -> Any:
                 extremes = pa.table({name: pa.array([ends_["min"], ends_["max"]], type=X[name].type)})
                 low[name], high[name] = (row[name] for row in _plain(extremes))
         return {"types": types, "rows": part, "corners": [low, high]}
-    return [list(map(float, X[i])) if found.kind == "series" else X[i] for i in rows]
+    return [np.asarray(X[i], dtype=np.float64).tolist() if found.kind == "series" else X[i] for i in rows]
 
 
 def _plain(table: Any) -> list[dict[str, Any]]:
@@ -138,6 +140,17 @@ class Model:
     @property
     def k(self) -> int:
         return len(self.body["rows"])
+
+    @property
+    def how(self) -> ReadOptions:
+        """How the file was read that the model was made of."""
+        return ReadOptions.recalled(self.body["reading"])
+
+    def text_columns(self) -> list[str]:
+        """Return the columns whose cells are text, whatever the cells of another file look like."""
+        if self.body["kind"] == "table":
+            return [name for name, kind in self.body["medoids"]["types"].items() if kind == "string"]
+        return list(self.body["columns"] or []) if self.body["kind"] == "strings" else []
 
     def distances(self, X: Any) -> Float64s:
         """Distances from each medoid to new data, of shape (k, rows)."""
@@ -205,7 +218,11 @@ class Model:
 
     def _columns_of(self, contents: Contents) -> Any:
         """Columns of an array are called x0, x1, ...; those of the fit are taken, where it took some of them."""
-        X, columns = contents.values, self.body["columns"]
+        if contents.values.ndim == 3 and "series" in kinds_of(self.body["metric"]):
+            raise Failure(
+                f"{contents.name} holds series of several channels, but the model was made of series of one channel"
+            )
+        X, columns = flattened(contents.values), self.body["columns"]
         if (
             columns
             and all(name.startswith("x") and name[1:].isdigit() for name in columns)
@@ -265,6 +282,8 @@ def load(path: str) -> Model:
     body = whole.get("model")
     if not isinstance(body, dict) or whole.get("sha256") != _digest(body):
         raise Failure(f"{path} was changed or damaged: its checksum does not fit its content; make it again")
-    if not body.keys() >= _NEEDED or body["kind"] not in _KINDS:
-        raise Failure(f"{path} lacks parts of a model; make it again with cluster --save")
+    try:
+        check_model(body)
+    except (ValueError, WrongUsage) as error:
+        raise Failure(f"{path} is not a valid model: {error}; make it again with cluster --save") from None
     return Model(body)

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import json
-import lzma
 import mmap
+import reprlib
 import sys
-import zipfile
-import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import scipy.io
-import scipy.sparse
 from pyarrow import parquet
 
+from medoids.cli.archives import PACKED, Limit, read_stream, unpack
+from medoids.cli.arrays import ARRAY_READERS
 from medoids.cli.csv_files import find_delimiter, line_of, own_reader, read_csv, sample_of
+from medoids.cli.dates import with_dates
+from medoids.cli.encodings import as_utf8, check_utf8, marked_encoding
 from medoids.cli.failures import Failure, WrongUsage
+from medoids.cli.read_options import ReadOptions
 from medoids.stored import open_parquet, open_zarr, parquet_files, unpacked
 
-__all__ = ["FORMATS", "Contents", "read"]
+__all__ = ["Contents", "read"]
 
-FORMATS = ("csv", "tsv", "parquet", "jsonl", "npy", "npz", "mtx", "text")
+_TEXT_FORMATS = ("csv", "tsv", "jsonl", "text")
 _SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -48,11 +47,8 @@ _SUFFIXES = {
 _ZARR = ("zarr.json", ".zarray", ".zgroup")
 # Bytes of a table, as numbers, above which it is not read into memory.
 _LARGE = 1 << 30
-_COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.decompress,
-    ".xz": lzma.decompress,
-    ".bz2": bz2.decompress,
-}
+# A whole number may be beyond it.
+_LARGEST = sys.float_info.max
 
 
 @dataclass
@@ -64,12 +60,14 @@ class Contents:
     name : str
         The file, for messages.
     kind : str
-        "table" (values: a pyarrow Table), "array" (2-D numbers), "sparse" (CSR), "texts" (list of str or of lists of
-        str) or "series" (list of 1-D arrays).
+        "table" (values: a pyarrow Table), "array" (numbers, 2-D or 3-D), "sparse" (CSR), "texts" (list of str or of
+        lists of str) or "series" (list of 1-D arrays).
     place : callable
         Where a row stands in the file, such as "line 12".
     notes : list of str
-        What was found out by itself, to be told.
+        What the file showed, for the user to know.
+    how : ReadOptions
+        How it was read.
     """
 
     name: str
@@ -77,45 +75,60 @@ class Contents:
     values: Any
     place: Callable[[int], str] = lambda row: f"row {row}"
     notes: list[str] = field(default_factory=list)
+    how: ReadOptions = field(default_factory=ReadOptions)
 
     def __len__(self) -> int:
         return int(self.values.shape[0]) if self.kind in ("array", "sparse") else len(self.values)
 
 
-def read(
-    path: str, *, format: str | None = None, delimiter: str | None = None, header: bool | None = None, array: str = ""
-) -> Contents:
-    """Read a file, or standard input for "-"."""
+def read(path: str, how: ReadOptions | None = None, *, like: ReadOptions | None = None) -> Contents:
+    """Read a file, or standard input for "-", where ``how`` says nothing as ``like``, another file, was read."""
+    how, like = how or ReadOptions(), like or ReadOptions()
     name = "standard input" if path == "-" else path
+    limit = Limit(how.max_bytes)
     if Path(path).is_dir():
-        if format not in (None, "parquet") or delimiter is not None or header is not None:
+        if how.format not in (None, "parquet") or how.encoding is not None or how.given():
             raise WrongUsage(
-                f"{name} is a folder; one of Parquet files, or a Zarr array, is read without these options"
+                f"{name} is a folder, of Parquet files or of a Zarr array: leave out --format, --encoding, "
+                "--delimiter, --header, --decimal and --date-format"
             )
-        return _folder(Path(path), array)
-    data, suffix = _open(path)
+        return _folder(Path(path), how.array or like.array)
+    data, suffix = _open(path, limit)
     if len(data) == 0:
         raise Failure(f"{name} is empty")
-    format = format or _format(data, suffix)
+    encoding = how.encoding or marked_encoding(data)
+    if encoding is not None:
+        data = as_utf8(data, name, encoding)
+    format = how.format or _SUFFIXES.get(suffix) or like.format or _format(data)
+    if format not in _TEXT_FORMATS and how.encoding is not None:
+        raise WrongUsage(f"--encoding is for text files, but {name} is {format}")
+    if format not in ("csv", "tsv") and how.given():
+        raise WrongUsage(f"{', '.join(how.given())} is for csv and tsv, but {name} is {format}")
+    if format in _TEXT_FORMATS:
+        if encoding is None and like.encoding is not None:
+            data = as_utf8(data, name, like.encoding)
+        check_utf8(data, name)
+    # A delimiter belongs to a format: a .tsv file has tabs, whatever the other file had.
+    how = replace(how, format=format).over(like if like.format == format else replace(like, delimiter=None))
     if format in ("csv", "tsv"):
-        return _table(data, name, delimiter or ("\t" if format == "tsv" else None), header)
-    if delimiter is not None or header is not None:
-        raise WrongUsage(f"--delimiter and --header are for csv and tsv, but {name} is {format}")
-    return _READERS[format](data, name, array)
+        found = _table(data, name, how)
+    elif format in ARRAY_READERS:
+        found = Contents(name, *ARRAY_READERS[format](data, name, how.array, limit))
+    elif format == "parquet":
+        found = _parquet(data, name, limit)
+    else:
+        found = _READERS[format](data, name, how.array)
+    return replace(found, how=found.how.over(replace(how, texts=(), date_format=None)))
 
 
-def _open(path: str) -> tuple[Any, str]:
+def _open(path: str, limit: Limit) -> tuple[Any, str]:
     """Return the bytes of a file, mapped where possible, and the suffix that tells its format."""
     if path == "-":
-        return sys.stdin.buffer.read(), ""
+        return read_stream(sys.stdin.buffer, "standard input", limit), ""
     file = Path(path)
     try:
-        if file.suffix in _COMPRESSED:
-            raw = file.read_bytes()
-            try:
-                return _COMPRESSED[file.suffix](raw), Path(file.stem).suffix.lower()
-            except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-                raise Failure(f"{path} is not a whole {file.suffix} file: {error}") from None
+        if file.suffix in PACKED:
+            return unpack(file, path, limit), Path(file.stem).suffix.lower()
         with file.open("rb") as handle:
             size = handle.seek(0, io.SEEK_END)
             return (mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) if size else b""), file.suffix.lower()
@@ -125,10 +138,8 @@ def _open(path: str) -> tuple[Any, str]:
         raise Failure(f"cannot read {path}: {error.strerror or error}") from None
 
 
-def _format(data: Any, suffix: str) -> str:
-    """Tell the format from the name, or, where that says nothing, from the first bytes."""
-    if suffix in _SUFFIXES:
-        return _SUFFIXES[suffix]
+def _format(data: Any) -> str:
+    """Return the format of a file whose name does not say it, from its first bytes."""
     start = bytes(data[:32])
     for magic, format in ((b"PAR1", "parquet"), (b"\x93NUMPY", "npy"), (b"PK", "npz"), (b"%%MatrixMarket", "mtx")):
         if start.startswith(magic):
@@ -138,18 +149,41 @@ def _format(data: Any, suffix: str) -> str:
     return "csv" if find_delimiter(sample_of(data)) else "text"
 
 
-def _table(data: Any, name: str, delimiter: str | None, header: bool | None) -> Contents:
-    table, found, with_header = read_csv(data, name, delimiter, header)
+def _table(data: Any, name: str, how: ReadOptions) -> Contents:
+    delimiter = how.delimiter or ("\t" if how.format == "tsv" else None)
+    table, found = read_csv(data, name, replace(how, delimiter=delimiter))
+
+    def place(row: int) -> str:
+        return f"line {line_of(data, str(found.delimiter), row, header=bool(found.header))}"
+
+    table, dates, doubts = with_dates(table, name, how, place)
     notes = []
-    if header is None:
-        what = "a header" if with_header else "data, not a header: columns are called c1, c2, ..."
-        notes.append(f"{name}: the first line is {what} (--header or --no-header tells otherwise)")
-    return Contents(name, "table", table, lambda row: f"line {line_of(data, found, row, header=with_header)}", notes)
+    if how.header is None and found.header:
+        notes.append(f"{name}: the first line is read as the header (with --no-header, as data)")
+    elif how.header is None:
+        notes.append(
+            f"{name}: the first line is read as data; columns are called c1, c2, ... (with --header, as their names)"
+        )
+    if how.decimal is None and found.decimal == ",":
+        notes.append(f"{name}: commas are read as decimal signs (with --decimal ., as text)")
+    notes += [
+        f"column {column!r} is read as dates of the form {form}"
+        for column, form in dates.items()
+        if column not in how.dates
+    ]
+    found = replace(found, dates=dates, date_format=None, texts=())
+    return Contents(name, "table", table, place, notes + doubts, found)
 
 
-def _parquet(data: Any, name: str, array: str) -> Contents:
+def _parquet(data: Any, name: str, limit: Limit) -> Contents:
     try:
-        table = parquet.read_table(own_reader(data))
+        content = own_reader(data)
+        about = parquet.read_metadata(content)
+        packed = sum(about.row_group(at).total_byte_size for at in range(about.num_row_groups))
+        # Repeated values take next to nothing in a file, and eight bytes each in a table.
+        limit.check(name, max(packed, 8 * about.num_rows * about.num_columns))
+        content.seek(0)
+        table = parquet.read_table(content)
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
         raise Failure(f"{name} is not a whole Parquet file, perhaps cut off: {reason}") from None
@@ -163,7 +197,7 @@ def _folder(path: Path, array: str) -> Contents:
             return Contents(str(path), "array", unpacked(open_zarr(path, array or None)))
         tables = parquet_files(path)
         if not tables:
-            raise Failure(f"{path} is a folder without Parquet files, and no Zarr array")
+            raise Failure(f"{path} is a folder, but holds neither Parquet files nor a Zarr array")
         schema = parquet.read_schema(tables[0])
         rows = sum(parquet.read_metadata(file).num_rows for file in tables)
         if 8 * rows * len(schema) > _LARGE:
@@ -179,13 +213,20 @@ def _folder(path: Path, array: str) -> Contents:
 
 def _json_lines(data: Any, name: str, array: str) -> Contents:
     items, lines = [], []
-    for number, line in enumerate(bytes(data).decode("utf-8", "replace").splitlines(), start=1):
+    # Only \n ends a line: str.splitlines would also cut at characters that a JSON text may hold, such as U+2028.
+    for number, line in enumerate(bytes(data).decode("utf-8-sig").split("\n"), start=1):
         if not line.strip():
             continue
         try:
             items.append(json.loads(line))
         except json.JSONDecodeError as error:
             raise Failure(f"{name}: line {number} is not JSON: {error.msg} at column {error.colno}") from None
+        except RecursionError:
+            raise Failure(f"{name}: line {number} is nested too deeply") from None
+        except ValueError as error:  # numbers of thousands of digits
+            raise Failure(f"{name}: line {number} cannot be read: {error}") from None
+        if "\\u" in line and _has_half_a_character(items[-1]):
+            raise Failure(f"{name}: line {number} holds half of a surrogate pair, such as \\ud800; correct the text")
         lines.append(number)
 
     def place(row: int) -> str:
@@ -211,6 +252,15 @@ def _json_lines(data: Any, name: str, array: str) -> Contents:
     return Contents(name, "table", pa.table({key: _column(values) for key, values in columns.items()}), place)
 
 
+def _has_half_a_character(item: Any) -> bool:
+    """JSON can escape one half of a character of two, which no other encoding can hold."""
+    try:
+        json.dumps(item, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
 def _column(values: list[Any]) -> pa.Array:
     try:
         return pa.array(values)
@@ -226,72 +276,19 @@ def _lists(items: list[Any], name: str, place: Callable[[int], str]) -> Contents
     if all(isinstance(token, str) for item in items for token in item):
         return Contents(name, "texts", items, place)
     for at, item in enumerate(items):
-        wrong = next((v for v in item if not isinstance(v, (int, float)) or isinstance(v, bool)), None)
+        wrong = next(
+            (v for v in item if not isinstance(v, (int, float)) or isinstance(v, bool) or abs(v) > _LARGEST), None
+        )
         if wrong is not None or not item:
-            what = "is an empty list" if not item else f"holds {json.dumps(wrong)}, which is no number"
+            what = "is an empty list" if not item else f"holds {reprlib.repr(wrong)}, which is not a finite number"
             raise Failure(f"{name}: {place(at)} {what}; a line of this file must be a list of numbers")
     if len({len(item) for item in items}) == 1:
         return Contents(name, "array", np.array(items, dtype=np.float64), place)
     return Contents(name, "series", [np.array(item, dtype=np.float64) for item in items], place)
 
 
-def _npy(data: Any, name: str, array: str) -> Contents:
-    try:
-        # A file as it is stays on disk, however large.
-        mapped = isinstance(data, mmap.mmap)
-        found = np.load(name if mapped else io.BytesIO(data), mmap_mode="r" if mapped else None, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise Failure(f"{name} is not a whole .npy file of numbers or texts: {error}") from None
-    return _array(found, name)
-
-
-def _npz(data: Any, name: str, array: str) -> Contents:
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            if {"format", "shape", "data"} <= set(archive.files):
-                return Contents(name, "sparse", scipy.sparse.csr_array(scipy.sparse.load_npz(io.BytesIO(data))))
-            arrays = {key: archive[key] for key in archive.files}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise Failure(f"{name} is not a whole .npz file of numbers or texts: {error}") from None
-    if array and array not in arrays:
-        raise WrongUsage(f"--array {array}: {name} has no such array; it has {', '.join(arrays)}")
-    tables = [key for key, value in arrays.items() if value.ndim == 2]
-    key = array or ("X" if "X" in arrays else tables[0] if len(tables) == 1 else "")
-    if not key:
-        raise WrongUsage(f"{name} holds {', '.join(arrays)}; say which one with --array")
-    return _array(arrays[key], name)
-
-
-def _array(found: Any, name: str) -> Contents:
-    if found.ndim == 1 and found.dtype.kind == "U":
-        return Contents(name, "texts", found.tolist())
-    if found.ndim == 1 and found.dtype.kind in "iufb":
-        found = found[:, None]
-    if found.ndim > 2 and found.dtype.kind in "iufb":
-        found = found.reshape(len(found), -1)
-    if found.ndim != 2 or found.dtype.kind not in "iufb":
-        raise Failure(
-            f"{name} holds an array of shape {found.shape} and type {found.dtype}; it must be rows of numbers"
-        )
-    return Contents(name, "array", found)
-
-
-def _matrix_market(data: Any, name: str, array: str) -> Contents:
-    try:
-        found = scipy.io.mmread(io.BytesIO(bytes(data)))
-    except (ValueError, OSError, OverflowError, IndexError) as error:
-        raise Failure(f"{name} is not a whole Matrix Market file: {error}") from None
-    if scipy.sparse.issparse(found):
-        return Contents(name, "sparse", scipy.sparse.csr_array(found))
-    return Contents(name, "array", np.asarray(found))
-
-
 def _texts(data: Any, name: str, array: str) -> Contents:
-    try:
-        text = bytes(data).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = bytes(data[: error.start]).count(b"\n") + 1
-        raise Failure(f"{name}: line {line} is not UTF-8 text; convert the file") from None
+    text = bytes(data).decode("utf-8-sig")
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     if lines[-1] == "":
         lines.pop()
@@ -299,10 +296,6 @@ def _texts(data: Any, name: str, array: str) -> Contents:
 
 
 _READERS: dict[str, Callable[[Any, str, str], Contents]] = {
-    "parquet": _parquet,
     "jsonl": _json_lines,
-    "npy": _npy,
-    "npz": _npz,
-    "mtx": _matrix_market,
     "text": _texts,
 }

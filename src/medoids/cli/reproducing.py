@@ -11,6 +11,8 @@ import typer
 from medoids.cli.failures import Failure, WrongUsage
 from medoids.cli.options import OUT, Quiet, check_choice
 from medoids.cli.telling import tell
+from medoids.files import Lock
+from medoids.wording import unknown
 
 __all__ = ["reproduce"]
 
@@ -41,29 +43,24 @@ def reproduce(
     ] = None,
     no_run: Annotated[
         bool,
-        typer.Option("--no-run", help="Only write the page again, from the rows that are there.", rich_help_panel=OUT),
+        typer.Option("--no-run", help="Only write the page again, from the rows of earlier runs.", rich_help_panel=OUT),
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run the paper's experiments, and set each result beside the paper's: a page, figures, and a row a run.
+    """Run the paper's experiments and compare each result with the paper's: a page, figures, and one row per run.
 
-    Runs that have a row are not made again: after an interruption, the same command goes on.
+    Runs that already have a row are not repeated: after an interruption, run the same command to continue.
 
     [dim]medoids reproduce table-loss fig-k --out results[/dim]
     """
-    from medoids.experiments.cost import expected_seconds
-    from medoids.experiments.settings import NAMES, SCALES, plan
+    from medoids.experiments.settings import NAMES, SCALES
 
     check_choice("--scale", scale, tuple(SCALES))
     for name in names or []:
         if name not in NAMES:
-            raise WrongUsage(f"{name} is not an experiment; choose from {', '.join(NAMES)}")
+            raise WrongUsage(f"experiment {name} {unknown(name, NAMES)}")
     # After the checks: these load scikit-learn, which takes seconds.
     from medoids.datasets import data_folder
-    from medoids.experiments.page import write_page
-    from medoids.experiments.paper import read_logs
-    from medoids.experiments.rows import Rows
-    from medoids.experiments.runner import carry_out, missing, possible
 
     data_folder(data)  # an error now, not after an hour
     folder = Path(out or f"reproduced-{scale}")
@@ -71,6 +68,20 @@ def reproduce(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Failure(f"cannot write to --out {folder}: {error.strerror}") from error
+    with Lock((folder / "rows.csv").resolve(), str(folder / "rows.csv")):
+        _add_rows_and_page(folder, names, scale, data, no_run, quiet)
+
+
+def _add_rows_and_page(
+    folder: Path, names: list[str] | None, scale: str, data: str | None, no_run: bool, quiet: bool
+) -> None:
+    from medoids.experiments.cost import expected_seconds
+    from medoids.experiments.page import write_page
+    from medoids.experiments.paper import read_logs
+    from medoids.experiments.rows import Rows
+    from medoids.experiments.runner import carry_out, missing, possible
+    from medoids.experiments.settings import NAMES, SCALES, plan
+
     rows = Rows(folder / "rows.csv")
     if not no_run:
         runs, reasons = possible(missing(plan(names or NAMES, SCALES[scale]), rows), data)
@@ -85,7 +96,7 @@ def reproduce(
         try:
             carry_out(runs, rows, data, SCALES[scale].fits)
         except KeyboardInterrupt:
-            sys.stderr.write(f"medoids: interrupted; {len(rows)} rows are kept, and the same command goes on\n")
+            sys.stderr.write(f"medoids: interrupted; {len(rows)} rows are kept; run the same command to continue\n")
             raise typer.Exit(130) from None
     if not len(rows):
         raise Failure(f"{rows.path} has no rows yet; leave out --no-run")

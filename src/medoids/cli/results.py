@@ -15,6 +15,7 @@ from scipy.sparse import issparse
 
 from medoids.cli.failures import WrongUsage
 from medoids.cli.features import Features
+from medoids.cli.spreadsheets import protected
 from medoids.clustering import Clustering
 
 __all__ = ["check_table_path", "labels_table", "medoid_text", "medoids_table", "summary", "write_table"]
@@ -41,7 +42,15 @@ def write_table(table: Any, draft: Any, suffix: str) -> None:
             draft.write(lines.encode())
     else:
         options = arrow_csv.WriteOptions(delimiter="\t" if suffix == ".tsv" else ",", quoting_style="needed")
-        arrow_csv.write_csv(table, str(draft) if isinstance(draft, Path) else draft, options)
+        arrow_csv.write_csv(protected(_flat(table)), str(draft) if isinstance(draft, Path) else draft, options)
+
+
+def _flat(table: Any) -> Any:
+    """Return a table with lists, which a CSV file cannot hold, as JSON."""
+    for at, column in enumerate(table.columns):
+        if pa.types.is_list(column.type):
+            table = table.set_column(at, table.column_names[at], pa.array(map(json.dumps, column.to_pylist())))
+    return table
 
 
 def labels_table(found: Features, labels: Any, distances: Any) -> Any:
@@ -68,7 +77,7 @@ def medoids_table(found: Features, clustering: Clustering) -> Any:
     if isinstance(X, pa.Table):
         part = X.take(rows)
         columns |= {_free(name, columns): part[name] for name in part.column_names}
-    elif issparse(X) or isinstance(X, np.ndarray):
+    elif issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
         if found.kind != "matrix" and X.shape[1] <= _WIDE:
             part = X[rows].toarray() if issparse(X) else X[rows]
             names = found.names or [f"x{f}" for f in range(X.shape[1])]

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from medoids.cli.translating import in_options
+
 if TYPE_CHECKING:
     from medoids.cli.features import Features
     from medoids.clustering import Clustering
@@ -40,7 +42,7 @@ def telling_of(checkpoint: str | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if checkpoint is not None and Path(checkpoint).exists():
-            steps = f"the steps so far are kept; go on with --checkpoint {shlex.quote(checkpoint)} --resume"
+            steps = f"the steps so far are saved; continue with --checkpoint {shlex.quote(checkpoint)} --resume"
             sys.stderr.write(f"medoids: {steps}\n")
         raise
 
@@ -82,20 +84,22 @@ def print_clusters(found: Features, clustering: Clustering, result: dict[str, An
         f"distances  {result['n_evaluations']:,} computed, {result['n_evaluations'] / n**2:.2g} of n x n\n"
     )
     if not clustering.converged:
-        sys.stdout.write("stopped before no swap improves\n")
+        sys.stdout.write("stopped early: a swap may still lower the loss\n")
     for kind, path in result["files"].items():
         sys.stdout.write(f"{kind:<10} {path}\n")
 
 
 def print_comparison(lines: list[dict[str, Any]]) -> None:
+    from medoids.cli.comparing import above_best
+
     best = min(line["loss"] for line in lines if "error" not in line)
     rows = []
     for line in lines:
         if "error" in line:
-            rows.append((line["algorithm"], "-", "-", "-", "-", "-", line["error"]))
+            rows.append((line["algorithm"], "-", "-", "-", "-", "-", in_options(line["error"])))
             continue
-        above = (line["loss"] - best) / abs(best or 1)
-        note = "" if line["converged"] else "stopped at max-iter"
+        above = above_best(line["loss"], best)
+        note = "" if line["converged"] else "stopped at --max-iter"
         if line["ran"] != line["algorithm"]:
             note = f"{line['ran']} {note}"
         rows.append(
@@ -114,7 +118,7 @@ def print_comparison(lines: list[dict[str, Any]]) -> None:
 
 
 def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    sys.stderr.write(f"medoids: warning: {message}\n")
+    sys.stderr.write(f"medoids: warning: {in_options(str(message))}\n")
 
 
 def without_nan(column: Any) -> list[Any]:

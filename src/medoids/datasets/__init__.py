@@ -1,7 +1,8 @@
 """The paper's data sets, from a folder of files or from the internet, and the authors' own samples of them.
 
 One file an idea: `stored` finds and checks files, `download` fetches them, `images`, `posts` and `cells` know the
-sets, `samples` draws what the authors drew. Knows nothing of medoids; may import only NumPy, scipy and scikit-learn.
+sets, `samples` draws what the authors drew. Knows nothing of medoids; may import only NumPy, scipy, scikit-learn
+and `medoids.files`.
 """
 
 from medoids.datasets.cells import load_scrna

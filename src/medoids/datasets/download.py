@@ -1,19 +1,21 @@
-"""Files from the internet, whole and checked or not there, kept where scikit-learn keeps its own."""
+"""Files from the internet, complete and checked or not there, kept where scikit-learn keeps its own."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 from sklearn.datasets import get_data_home
 
 from medoids.datasets.stored import DataNotFound
+from medoids.files import Outputs
 
-__all__ = ["cache_folder", "fetched", "unreachable"]
+__all__ = ["cache_folder", "fetched", "remembered", "unreachable"]
 
 
 def cache_folder() -> Path:
@@ -23,25 +25,46 @@ def cache_folder() -> Path:
     return folder
 
 
-def fetched(address: str, name: str, md5: str) -> Path:
-    """Return a file of the cache, downloaded first where it is not there; its MD5 is checked before it is kept."""
+def fetched(address: str, name: str, sha256: str) -> Path:
+    """Return a file of the cache, downloaded where it is not there or is damaged; its SHA-256 is always checked."""
     target = cache_folder() / name
-    if target.exists():
+    if target.exists() and _sha256(target) == sha256:
         return target
-    draft = target.with_name(f".{name}.{os.getpid()}.part")
     try:
-        with urllib.request.urlopen(address, timeout=30) as source, open(draft, "wb") as file:
-            shutil.copyfileobj(source, file)
-        with open(draft, "rb") as file:
-            found = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
-        if found != md5:
-            raise ValueError(f"{address} was not received as published: MD5 {found}, expected {md5}; try again")
-        os.replace(draft, target)
+        with Outputs() as outputs:
+            draft = outputs.claim(target)
+            with urllib.request.urlopen(address, timeout=30) as source, open(draft, "wb") as file:
+                shutil.copyfileobj(source, file)
+            found = _sha256(draft)
+            if found != sha256:
+                raise ValueError(
+                    f"{address} was not received as published: SHA-256 {found}, expected {sha256}; try again"
+                )
     except urllib.error.URLError as error:
-        raise unreachable(name, address, error) from error
-    finally:
-        draft.unlink(missing_ok=True)
+        what = f"{name} (a damaged copy is in {target.parent})" if target.exists() else name
+        raise unreachable(what, address, error) from error
     return target
+
+
+def remembered(name: str, make: Callable[[IO[bytes]], None]) -> Path:
+    """Return a file of the cache that was computed here, computed anew where it is not there or is damaged.
+
+    Its SHA-256 is in a second file, written together with it.
+    """
+    target, digest = cache_folder() / name, cache_folder() / f"{name}.sha256"
+    if target.exists() and digest.exists() and digest.read_text(encoding="ascii", errors="replace") == _sha256(target):
+        return target
+    with Outputs() as outputs:
+        draft, note = outputs.claim(target), outputs.claim(digest)
+        with open(draft, "wb") as file:
+            make(file)
+        note.write_text(_sha256(draft), encoding="ascii")
+    return target
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def unreachable(what: str, source: str, error: Exception) -> DataNotFound:

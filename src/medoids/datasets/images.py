@@ -19,8 +19,9 @@ __all__ = ["CIFAR10_FILES", "MNIST_FILES", "load_cifar10", "load_mnist"]
 MNIST_FILES = ("mnist_70000x784_uint8.npy.xz", "mnist_70000_labels_uint8.npy")
 CIFAR10_FILES = ("cifar10_30000x3072_uint8.npy.xz", "cifar10_30000_labels_index.npz")
 _MNIST = "5b92582eb909c82a9bfefcd44acbe9233be3eb5b419a44cf211022ad2bf4bf96"
+_MNIST_LABELS = "671ff9d70b4811116d55c3dd479efa7a981e2e62753ef7a6d5c15fea81e63d27"
 _CIFAR10 = "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"
-_CIFAR10_MD5 = "c32a1d4ab5d03f1284b67883e8d87530"
+_CIFAR10_SHA256 = "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd"
 
 
 @lru_cache(maxsize=2)
@@ -62,6 +63,7 @@ def load_mnist(folder: Folder = None) -> Bunch:
             raise unreachable("MNIST", "openml.org", error) from error
         X, y = X.astype(np.uint8), y.astype(np.uint8)
     check_array(X, _MNIST, "MNIST")
+    check_array(y, _MNIST_LABELS, "the labels of MNIST")
     return Bunch(data=X, target=y)
 
 
@@ -91,7 +93,7 @@ def load_cifar10(folder: Folder = None) -> Bunch:
     if file is not None and rest is not None:
         with np.load(rest) as arrays:
             return Bunch(data=_unpacked(file), target=arrays["y"], index=arrays["index"])
-    archive = fetched(_CIFAR10, "cifar-10-binary.tar.gz", _CIFAR10_MD5)
+    archive = fetched(_CIFAR10, "cifar-10-binary.tar.gz", _CIFAR10_SHA256)
     batches = []
     with tarfile.open(archive) as opened:
         for number in range(1, 6):

@@ -8,9 +8,8 @@ import numpy as np
 from sklearn.datasets import fetch_20newsgroups
 from sklearn.utils import Bunch
 
-from medoids.datasets.download import cache_folder, unreachable
+from medoids.datasets.download import remembered, unreachable
 from medoids.datasets.stored import DataNotFound, Folder, stored
-from medoids.files import Outputs
 
 __all__ = ["NEWSGROUPS_FILES", "load_newsgroups"]
 
@@ -53,10 +52,7 @@ def load_newsgroups(folder: Folder = None) -> Bunch:
         posts = fetch_20newsgroups(subset="train", remove=("headers", "footers", "quotes"))
     except OSError as error:
         raise unreachable("20 Newsgroups", "figshare.com", error) from error
-    kept = cache_folder() / NEWSGROUPS_FILES[0]
-    if not kept.exists():
-        with Outputs() as outputs, open(outputs.claim(kept), "wb") as draft:
-            np.save(draft, _embedded(posts.data[:10_000]))
+    kept = remembered(NEWSGROUPS_FILES[0], lambda file: np.save(file, _embedded(posts.data[:10_000])))
     return Bunch(data=np.load(kept), target=posts.target[:10_000].astype(np.uint8))
 
 
