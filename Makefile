@@ -3,13 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench bench-full reproduce clean
+.PHONY: demo test fuzz lint bench bench-full reproduce clean
 
 demo: $(VENV)/.core
 	$(BIN)/medoids demo
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Random problems, damaged files and signals; ends by itself, with code 1 if anything failed.
+MINUTES ?= 60
+PROCESSES ?= 1
+fuzz: $(VENV)/.dev
+	cd tests && $(abspath $(BIN))/python -m fuzz --minutes $(MINUTES) --processes $(PROCESSES) $(if $(SUMMARY),--summary $(abspath $(SUMMARY)))
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
