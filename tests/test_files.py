@@ -255,3 +255,21 @@ def test_without_locks_files_are_written_all_the_same(tmp_path: Path, monkeypatc
     write(tmp_path / "labels.csv", "new")
     assert (tmp_path / "labels.csv").read_text() == "new"
     assert other.exists()
+
+
+def test_ctrl_c_while_outputs_are_finished_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = Lock.release
+
+    def interrupted(lock: Lock) -> None:
+        signal.raise_signal(signal.SIGINT)
+        release(lock)
+
+    monkeypatch.setattr(Lock, "release", interrupted)
+    outputs = Outputs()
+    for name in ("a", "b"):
+        outputs.claim(tmp_path / name).write_text(name)
+    with pytest.raises(KeyboardInterrupt):
+        outputs.__exit__(None, None, None)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "a", "b": "b"}

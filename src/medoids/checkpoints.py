@@ -21,6 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from medoids.engine.interrupts import uninterrupted
 from medoids.files import Lock, replace_content
 from medoids.forms import anything, mapping, record
 from medoids.saved import Bounds, Saved
@@ -101,7 +102,8 @@ class Checkpoint:
 
     def close(self) -> None:
         """Let other fits have the file."""
-        self._lock.release()
+        with uninterrupted():
+            self._lock.release()
 
     def __enter__(self) -> Checkpoint:
         return self

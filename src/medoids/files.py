@@ -18,6 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from medoids.engine.interrupts import uninterrupted
+
 __all__ = ["InUse", "Lock", "Outputs", "replace_content"]
 
 # Never follow a link that somebody has put where a draft or a lock is to be made. Windows has no such flag.
@@ -152,13 +154,14 @@ def replace_content(target: Path, content: bytes) -> None:
     ...     replace_content(path, b"old"), replace_content(path, b"new"), path.read_bytes()
     (None, None, b'new')
     """
-    draft, file = _new_draft(target)
-    try:
-        with file:
-            file.write(content)
-        _publish(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with uninterrupted():
+        draft, file = _new_draft(target)
+        try:
+            with file:
+                file.write(content)
+            _publish(draft, target)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def _new_draft(target: Path) -> tuple[Path, IO[bytes]]:
@@ -246,9 +249,10 @@ class Outputs:
         try:
             if target.exists() and not os.access(target, os.W_OK):
                 raise PermissionError(0, "the file is write-protected")
-            self._locks.append(Lock(target, str(path)))
-            self._drafts[target], file = _new_draft(target)
-            file.close()
+            with uninterrupted():
+                self._locks.append(Lock(target, str(path)))
+                self._drafts[target], file = _new_draft(target)
+                file.close()
         except InUse:
             raise
         except OSError as error:
@@ -262,12 +266,13 @@ class Outputs:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            if kind is None:
-                for target, draft in self._drafts.items():
-                    _publish(draft, target)
-        finally:
-            for draft in self._drafts.values():
-                draft.unlink(missing_ok=True)
-            for lock in self._locks:
-                lock.release()
+        with uninterrupted():
+            try:
+                if kind is None:
+                    for target, draft in self._drafts.items():
+                        _publish(draft, target)
+            finally:
+                for draft in self._drafts.values():
+                    draft.unlink(missing_ok=True)
+                for lock in self._locks:
+                    lock.release()

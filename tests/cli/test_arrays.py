@@ -62,6 +62,8 @@ BAD = {
     "expression.npy": (npy("__import__('os')"), "is not a whole .npy file"),
     "descr.npy": (npy(header(descr="[[]]")), "is not a whole .npy file"),
     "objects.npy": (npy(header(descr="'|O'")), "is not a whole .npy file"),
+    "no character.npy": (npy(header("(2,)", "'<U3'"), b"\xff" * 24), "0xffffffff is not a Unicode character"),
+    "surrogate.npy": (npy(header("(1,)", "'<U1'"), b"\x00\xd8\0\0"), "0xd800 is not a Unicode character"),
     "version.npy": (b"\x93NUMPY\x09\x09" + b"\0" * 60, "is not a whole .npy file"),
     "huge.npz": (npz({"X.npy": npy(header("(1000000000000, 2)"))}), "its header says 16,000,000,000,000 bytes"),
     "negative.npz": (npz({"X.npy": npy(header("(-3, 2)"))}), "no array has the shape"),
@@ -81,6 +83,7 @@ BAD = {
     "dense.mtx": (market("array real general", "1000000000 1000000000\n1"), "1,000,000,000,000,000,000 entries"),
     "rows.mtx": (market("coordinate real general", "1000000000000 3 1\n1 1 5"), "more than the limit"),
     "entries.mtx": (market("coordinate real general", "3 3 100000000000\n1 1 5"), "100,000,000,000 entries"),
+    "odd end.mtx": (market("coordinate real general", "3 3 1\n1 1 5\x0b")[:-1], "the byte b'.x0b' among its numbers"),
     "complex.mtx": (market("coordinate complex general", "3 3 1\n1 1 5 5"), "complex"),
 }
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import io
 import math
 import mmap
+import re
+import sys
 import tokenize
 import zipfile
 import zlib
@@ -44,6 +46,9 @@ _WRONG = (
 )
 # Bytes: of an index, and the most that a header of .npy takes; NumPy refuses longer ones.
 _INDEX, _HEAD = 8, 1 << 17
+# Of Matrix Market: lines of comments, and what numbers, nan, inf and what is between them are written with.
+_COMMENTS = re.compile(rb"(?m)^\s*%.*$")
+_NUMBER_BYTES = b"0123456789+-.eEdDnNaAiIfFtTyY \t\r\n"
 
 
 def _npy(data: Any, name: str, array: str, limit: Limit) -> tuple[str, Any]:
@@ -126,6 +131,10 @@ def _sparse(parts: dict[str, Any], limit: Limit, name: str) -> Any:
 
 def _rows(found: Any, name: str) -> tuple[str, Any]:
     if found.ndim == 1 and found.dtype.kind == "U":
+        codes = np.ascontiguousarray(found, dtype=found.dtype.newbyteorder("=")).view(np.uint32)
+        wrong = codes[(codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))]
+        if len(wrong):
+            raise Failure(f"{name} is not a whole file of texts: {wrong[0]:#x} is not a Unicode character")
         return "texts", found.tolist()
     if found.ndim == 1 and found.dtype.kind in "iufb":
         found = found[:, None]
@@ -140,7 +149,7 @@ def _rows(found: Any, name: str) -> tuple[str, Any]:
 
 def _matrix_market(data: Any, name: str, array: str, limit: Limit) -> tuple[str, Any]:
     try:
-        content = io.BytesIO(bytes(data))
+        content = io.BytesIO(_plain_numbers(bytes(data)))
         rows, _, entries, form, field, symmetry = scipy.io.mminfo(content)
         if field == "complex":
             raise ValueError("its numbers are complex")
@@ -157,6 +166,15 @@ def _matrix_market(data: Any, name: str, array: str, limit: Limit) -> tuple[str,
     if scipy.sparse.issparse(found):
         return "sparse", scipy.sparse.csr_array(found)
     return "array", np.asarray(found)
+
+
+def _plain_numbers(content: bytes) -> bytes:
+    """Return the content with a last line that ends; refuse what scipy's reader would follow beyond the last byte."""
+    body = _COMMENTS.sub(b"", content)
+    strange = body.translate(None, delete=_NUMBER_BYTES)
+    if strange:
+        raise ValueError(f"it has the byte {strange[:1]!r} among its numbers")
+    return content if content.endswith(b"\n") else content + b"\n"
 
 
 def _reason(error: BaseException) -> str:

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import inf
 from time import perf_counter
 from types import FrameType
+from typing import Any
 
-__all__ = ["Interrupts", "TimeUp", "clock", "is_interrupt"]
+__all__ = ["Interrupts", "TimeUp", "clock", "is_interrupt", "uninterrupted"]
 
 # Seconds, for time limits and news. Tests put their own in its place.
 clock: Callable[[], float] = perf_counter
@@ -40,6 +42,36 @@ def is_interrupt(error: BaseException) -> bool:
         origin = error.__cause__ or error.__context__
         return origin is not None and is_interrupt(origin)
     return isinstance(error, KeyboardInterrupt)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold back Ctrl-C and SIGTERM until the block ends: for short work that must be done as a whole.
+
+    >>> done = []
+    >>> try:
+    ...     with uninterrupted():
+    ...         signal.raise_signal(signal.SIGINT)
+    ...         done.append("all")
+    ... except KeyboardInterrupt:
+    ...     done.append("interrupted")
+    >>> done
+    ['all', 'interrupted']
+    """
+    handlers: dict[int, Any] = {}
+    held: list[int] = []
+    if threading.current_thread() is threading.main_thread():  # no other thread gets signals
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in handlers:
+        signal.signal(number, lambda number, _: held.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in held[:1]:
+            signal.raise_signal(number)
 
 
 class Interrupts:
