@@ -15,13 +15,13 @@ import numpy as np
 from benchmarks.datasets import covertype
 from benchmarks.measure import machine
 from medoids.algorithms import Problem
+from medoids.cluster.messages import Task, size_of
+from medoids.cluster.pairedpam import ShardedPAM
+from medoids.cluster.pool import InProcess
+from medoids.cluster.posing import pose, settle
+from medoids.cluster.shard import Shard
 from medoids.distances import Counted
 from medoids.engine.threads import Threads
-from medoids.sharded.messages import Task, size_of
-from medoids.sharded.pairedpam import ShardedPAM
-from medoids.sharded.pool import InProcess
-from medoids.sharded.posing import pose, settle
-from medoids.sharded.shard import Shard
 
 # Of the fit that is recorded.
 _ROWS, _K = 30_000, 10

@@ -11,8 +11,8 @@ from sklearn.datasets import load_digits
 
 from medoids import k_medoids
 from medoids.algorithms import Problem
-from medoids.algorithms.arms import BuildArms
 from medoids.bandit import FixedPermutation, Independent, search
+from medoids.bandit.arms import BuildArms
 from medoids.distances import Counted, Tally, dissimilarity
 from medoids.engine.threads import Threads
 

@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
 from sklearn.preprocessing import scale
 
 from medoids import k_path
-from medoids.selection import CRITERIA
+from medoids.quality.k_path import CRITERIA
 
 DATA = Path(os.environ.get("MEDOIDS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

@@ -24,15 +24,15 @@ from medoids._version import __version__
 
 if TYPE_CHECKING:
     from medoids import plot
-    from medoids.certificate import Certificate, certify
-    from medoids.clustering import Clustering, TraceRecord
     from medoids.distances import available_metrics
     from medoids.estimator import KMedoids
-    from medoids.functional import k_medoids
+    from medoids.pipeline import k_medoids
+    from medoids.quality.certificate import Certificate, certify
+    from medoids.quality.k_path import KPath, k_path
+    from medoids.quality.silhouettes import Silhouette, medoid_silhouette, silhouette
     from medoids.reporting import report
-    from medoids.selection import KPath, k_path
-    from medoids.silhouettes import Silhouette, medoid_silhouette, silhouette
-    from medoids.stored import open_parquet, open_zarr
+    from medoids.result import Clustering, TraceRecord
+    from medoids.storage.parquet_zarr import open_parquet, open_zarr
 
 __all__ = [
     "Certificate",
@@ -55,21 +55,21 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Certificate": "medoids.certificate",
-    "Clustering": "medoids.clustering",
+    "Certificate": "medoids.quality.certificate",
+    "Clustering": "medoids.result",
     "KMedoids": "medoids.estimator",
-    "KPath": "medoids.selection",
-    "Silhouette": "medoids.silhouettes",
-    "TraceRecord": "medoids.clustering",
+    "KPath": "medoids.quality.k_path",
+    "Silhouette": "medoids.quality.silhouettes",
+    "TraceRecord": "medoids.result",
     "available_metrics": "medoids.distances",
-    "certify": "medoids.certificate",
-    "k_medoids": "medoids.functional",
-    "k_path": "medoids.selection",
-    "medoid_silhouette": "medoids.silhouettes",
-    "open_parquet": "medoids.stored",
-    "open_zarr": "medoids.stored",
+    "certify": "medoids.quality.certificate",
+    "k_medoids": "medoids.pipeline",
+    "k_path": "medoids.quality.k_path",
+    "medoid_silhouette": "medoids.quality.silhouettes",
+    "open_parquet": "medoids.storage.parquet_zarr",
+    "open_zarr": "medoids.storage.parquet_zarr",
     "report": "medoids.reporting",
-    "silhouette": "medoids.silhouettes",
+    "silhouette": "medoids.quality.silhouettes",
 }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from medoids.clustering import TraceRecord
+from medoids.result import TraceRecord
 
 __all__ = ["CallbackSupportMixin", "reporting_steps"]
 

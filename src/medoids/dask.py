@@ -15,16 +15,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from medoids.algorithms import Problem
-from medoids.clustering import TraceRecord
+from medoids.cluster.banditpam import ShardedBanditPAM
+from medoids.cluster.messages import Task
+from medoids.cluster.pairedpam import ShardedPAM
+from medoids.cluster.posing import fingerprint, pose, settle
+from medoids.cluster.reading import check_part
 from medoids.distances import Counted, Dissimilarity, Facts, Floats, count_rows, dissimilarity, kind_of
 from medoids.engine.threads import Threads
-from medoids.functional import Settings, keep_steps, warn_of_limit
-from medoids.sharded.banditpam import ShardedBanditPAM
-from medoids.sharded.messages import Task
-from medoids.sharded.pairedpam import ShardedPAM
-from medoids.sharded.posing import fingerprint, pose, settle
-from medoids.sharded.reading import check_part
-from medoids.validation import (
+from medoids.pipeline import Settings, keep_steps, warn_of_limit
+from medoids.result import TraceRecord
+from medoids.settings import (
     check_callback,
     check_candidates,
     check_checkpoint,
@@ -45,7 +45,7 @@ try:
     from dask.delayed import Delayed
     from distributed import Client, get_client
 
-    from medoids.sharded.on_dask import OnDask, Partitions
+    from medoids.cluster.on_dask import OnDask, Partitions
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f'medoids.dask needs {error.name}: pip install "medoids[dask]"') from None
 

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from medoids import __version__, k_medoids, report
-from medoids.clustering import Clustering
+from medoids.result import Clustering
 
 __all__ = ["main"]
 

@@ -12,11 +12,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted
 
 from medoids.callbacks import CallbackSupportMixin, reporting_steps
-from medoids.clustering import TraceRecord
 from medoids.distances import count_rows, kind_of, kinds_of, release, take_rows
 from medoids.engine.threads import spans
-from medoids.functional import Settings, fit
-from medoids.validation import check_data, check_weights
+from medoids.pipeline import Settings, fit
+from medoids.result import TraceRecord
+from medoids.settings import check_data, check_weights
 
 __all__ = ["KMedoids"]
 

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from medoids.distances import Floats, is_mapped, kind_of, names_of_kind, release
-from medoids.stored import is_stored, unpacked
+from medoids.storage.parquet_zarr import is_stored, unpacked
 
 __all__ = ["check_data"]
 

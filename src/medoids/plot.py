@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medoids.fitted import clustering_of, measured, trace_of
+from medoids.quality.fitted import clustering_of, measured, trace_of
 from medoids.reporting.layout import place
 from medoids.reporting.palette import LIGHT, MATPLOTLIB_MARKERS, colour_of, shape_of
 from medoids.reporting.report import placed_as
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from medoids.selection import KPath
+    from medoids.quality.k_path import KPath
 
 __all__ = ["k_path", "loss", "map", "sizes"]
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from medoids.clustering import TraceRecord
+from medoids.result import TraceRecord
 
 if TYPE_CHECKING:  # a problem is above this floor
-    from medoids.algorithms.problem import Problem
+    from medoids.core.problem import Problem
 
 __all__ = ["narrated"]
 

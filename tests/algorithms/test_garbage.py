@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from medoids import certify, k_medoids, k_path
-from medoids.algorithms.levels import Levels
-from medoids.algorithms.matrix import Matrix
-from medoids.algorithms.problem import Problem
+from medoids.core.problem import Problem
 from medoids.distances import Dissimilarity
-from medoids.functional import ALGORITHMS
+from medoids.exact.matrix import Matrix
+from medoids.paired.levels import Levels
+from medoids.pipeline import ALGORITHMS
 
 X = np.random.RandomState(0).normal(size=(3200, 4))  # more than small, so that there are estimates beside exact ones
 

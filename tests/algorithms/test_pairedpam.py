@@ -19,12 +19,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 import data
 from medoids import k_medoids
-from medoids.algorithms.lanes import Tile
-from medoids.algorithms.levels import Levels, rounds
-from medoids.algorithms.moments import Moments, State
 from medoids.distances import Tally, dissimilarity
 from medoids.engine import LANES
 from medoids.engine.threads import Threads
+from medoids.paired.lanes import Tile
+from medoids.paired.levels import Levels, rounds
+from medoids.paired.moments import Moments, State
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_arms_that_are_asked_for_take_the_room_of_others(threads: int) -> None:
 @pytest.mark.parametrize("beside", [True, False])
 def test_means_are_regressed_on_what_is_known(beside: bool, trusted: bool) -> None:
     """Against least squares, for 40 arms with 3 faces: on the removal of each slot and, beside it, on the pivot."""
-    from medoids.algorithms.kernels import judge_faces, meet_faces
+    from medoids.exact.kernels import judge_faces, meet_faces
 
     random, t, arms, k, width = np.random.RandomState(0), 60, 40, 3, 0.2
     slot = random.randint(k, size=t)
@@ -364,7 +364,7 @@ def test_auto_asks_no_clock_about_named_metrics(monkeypatch: pytest.MonkeyPatch)
     X = np.random.RandomState(0).normal(size=(5000, 4))
     prices = []
     for seconds in (1e-12, 1e3):  # of one distance, on a machine that is idle or busy
-        monkeypatch.setattr("medoids.algorithms.choose._measure", lambda problem, rows, s=seconds: (s, 1.0))
+        monkeypatch.setattr("medoids.algorithms.auto._measure", lambda problem, rows, s=seconds: (s, 1.0))
         found = k_medoids(X, 5, max_iter=0, callback=lambda step: True, random_state=0)
         prices.append((found.algorithm, found.reason))
     assert prices[0] == prices[1]

@@ -25,7 +25,7 @@ from medoids.cli.model import load
 from medoids.cli.read_options import ReadOptions
 from medoids.cli.reading import read
 from medoids.cli.selecting import Selection
-from medoids.files import Outputs
+from medoids.storage.files import Outputs
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 GOOD = "a,b\n1,2\n3,4\n5,7\n2,1\n"

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import data
 from cli.conftest import COMMAND
-from medoids.experiments.rows import Rows
-from medoids.experiments.run import Run
-from medoids.experiments.settings import NAMES
-from medoids.files import Lock
+from medoids.reproduction.rows import Rows
+from medoids.reproduction.run import Run
+from medoids.reproduction.settings import NAMES
+from medoids.storage.files import Lock
 
 Run_ = Callable[..., subprocess.CompletedProcess[str]]
 

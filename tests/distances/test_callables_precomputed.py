@@ -16,11 +16,11 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from medoids import KMedoids, k_medoids
-from medoids.algorithms import ALGORITHMS, NEEDS_MATRIX
+from medoids.algorithms import ALGORITHMS
 from medoids.distances import SMALL, Count, Counted, Tally, dissimilarity, kind_of
 from medoids.distances.callables import CallableDistance, JittedDistance, is_jitted
 from medoids.distances.precomputed import Precomputed
-from medoids.validation import check_data
+from medoids.settings import NEEDS_MATRIX, check_data
 
 WHOLE = slice(None)
 X = np.random.default_rng(0).normal(size=(60, 3))

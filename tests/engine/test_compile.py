@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from medoids.algorithms.kernels import lowest_sums
+from medoids.exact.kernels import lowest_sums
 
 
 def test_files_of_a_kernel_are_used_in_turn() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["medoids.cli.app", "medoids.cli.reading", "medoids.cli.results", "medoids.functional"])
+_CONTEXT.set_forkserver_preload(["medoids.cli.app", "medoids.cli.reading", "medoids.cli.results", "medoids.pipeline"])
 # Files in a child's folder that hold what it says.
 STDOUT, STDERR = "stdout.txt", "stderr.txt"
 # Seconds after which a child is taken for one that never ends.

@@ -18,7 +18,8 @@ import oracle
 from fuzz.counts import COUNTS
 from fuzz.objects import FAMILIES, Family, Random, matrix_of
 from medoids import Clustering, KMedoids, k_medoids
-from medoids.algorithms import ALGORITHMS, EAGER, NEEDS_MATRIX
+from medoids.algorithms import ALGORITHMS
+from medoids.settings import EAGER, NEEDS_MATRIX
 
 # A difference of losses below this share of sum w |d| is rounding.
 SHARE = 1e-9

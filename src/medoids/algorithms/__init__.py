@@ -13,13 +13,13 @@ from medoids.algorithms.banditpam import banditpam, banditpam_pic, banditpam_plu
 from medoids.algorithms.clara import clara
 from medoids.algorithms.clarans import clarans
 from medoids.algorithms.fasterpam import fasterpam
-from medoids.algorithms.fastpam import fastpam
 from medoids.algorithms.fastpam1 import fastpam1
+from medoids.algorithms.fastpam2 import fastpam
 from medoids.algorithms.pairedpam import pairedpam
 from medoids.algorithms.pam import pam
-from medoids.algorithms.problem import Problem, Solution
+from medoids.core.problem import Problem, Solution
 
-__all__ = ["ALGORITHMS", "EAGER", "NEEDS_MATRIX", "Problem", "Solution"]
+__all__ = ["ALGORITHMS", "Problem", "Solution"]
 
 ALGORITHMS: dict[str, Callable[[Problem], Solution]] = {
     "pairedpam": pairedpam,
@@ -35,6 +35,3 @@ ALGORITHMS: dict[str, Callable[[Problem], Solution]] = {
     "clara": clara,
     "clarans": clarans,
 }
-# Those that take swap="eager".
-EAGER = ("auto", "pairedpam")
-NEEDS_MATRIX = frozenset({"pam", "fastpam1", "fastpam", "fasterpam", "alternate"})

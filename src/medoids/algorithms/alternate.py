@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.local_search import start
-from medoids.algorithms.matrix import Matrix
-from medoids.algorithms.problem import Problem, Solution
-from medoids.assignment import Assignment, lowest
+from medoids.core.assignment import Assignment, lowest
+from medoids.core.problem import Problem, Solution
+from medoids.exact.matrix import Matrix
+from medoids.exact.start import start
 
 __all__ = ["alternate"]
 

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.arms import BuildArms, PairArms, PointArms
-from medoids.algorithms.cache import PermutationCache
-from medoids.algorithms.local_search import descend
-from medoids.algorithms.matrix import MARGIN
-from medoids.algorithms.problem import Problem, Solution
-from medoids.assignment import Assignment, lowest
 from medoids.bandit import FixedPermutation, Found, FreshDraws, Independent, References, search
-from medoids.initialization import initialize
+from medoids.bandit.arms import BuildArms, PairArms, PointArms
+from medoids.bandit.cache import PermutationCache
+from medoids.core.assignment import Assignment, lowest
+from medoids.core.initialization import initialize
+from medoids.core.local_search import descend
+from medoids.core.problem import Problem, Solution
+from medoids.exact.matrix import MARGIN
 
 __all__ = ["BATCH", "BanditPAM", "banditpam", "banditpam_pic", "banditpam_plusplus", "banditpam_va"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.algorithms.fastpam1 import fastpam1
-from medoids.algorithms.problem import Problem, Solution
+from medoids.core.problem import Problem, Solution
 
 __all__ = ["clara", "draw"]
 

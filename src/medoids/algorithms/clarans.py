@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from medoids.algorithms.clara import draw
 from medoids.algorithms.fastpam1 import fastpam1
-from medoids.algorithms.problem import Problem, Solution
-from medoids.assignment import Assignment
-from medoids.initialization import RANDOM_INITS
+from medoids.core.assignment import Assignment
+from medoids.core.initialization import RANDOM_INITS
+from medoids.core.problem import Problem, Solution
 
 __all__ = ["clarans"]
 

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from medoids.algorithms.kernels import lowest_face
-from medoids.algorithms.local_search import descend
-from medoids.algorithms.moments import State
-from medoids.algorithms.paired import PairedArms
 from medoids.algorithms.pairedpam import PairedPAM
-from medoids.algorithms.problem import Solution
-from medoids.assignment import Assignment
-from medoids.initialization import initialize
+from medoids.core.assignment import Assignment
+from medoids.core.initialization import initialize
+from medoids.core.local_search import descend
+from medoids.core.problem import Solution
+from medoids.exact.kernels import lowest_face
+from medoids.paired.moments import State
+from medoids.paired.search import PairedArms
 
 __all__ = ["EagerPAM"]
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from medoids.algorithms.local_search import accept, start
-from medoids.algorithms.problem import Problem, Solution
+from medoids.core.local_search import accept
+from medoids.core.problem import Problem, Solution
+from medoids.exact.start import start
 
 __all__ = ["fasterpam"]
 

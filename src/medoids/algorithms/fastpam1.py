@@ -5,8 +5,9 @@ The same path and the same answer as `pam`. The first search is one pass over th
 
 from __future__ import annotations
 
-from medoids.algorithms.local_search import accept, descend, start
-from medoids.algorithms.problem import Problem, Solution
+from medoids.core.local_search import accept, descend
+from medoids.core.problem import Problem, Solution
+from medoids.exact.start import start
 
 __all__ = ["fastpam1"]
 

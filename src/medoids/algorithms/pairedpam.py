@@ -15,17 +15,17 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.level_zero import LevelZero
-from medoids.algorithms.levels import EVEN, FAST, SLOW, Levels, rounds
-from medoids.algorithms.local_search import descend
-from medoids.algorithms.matrix import MARGIN
-from medoids.algorithms.medoid_rows import MedoidRows
-from medoids.algorithms.moments import Moments, State
-from medoids.algorithms.paired import COPIES, PairedArms
-from medoids.algorithms.problem import Problem, Solution
-from medoids.assignment import TOLERANCE, Assignment, lowest
 from medoids.bandit import Paired, search_pairs
-from medoids.initialization import initialize
+from medoids.core.assignment import TOLERANCE, Assignment, lowest
+from medoids.core.initialization import initialize
+from medoids.core.local_search import descend
+from medoids.core.problem import Problem, Solution
+from medoids.core.rows import MedoidRows
+from medoids.exact.matrix import MARGIN
+from medoids.paired.level_zero import LevelZero
+from medoids.paired.levels import EVEN, FAST, SLOW, Levels, rounds
+from medoids.paired.moments import Moments, State
+from medoids.paired.search import COPIES, PairedArms
 
 __all__ = ["FEW", "PairedPAM", "bounds_of", "first_references", "levels_of", "pairedpam", "share_memory"]
 

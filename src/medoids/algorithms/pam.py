@@ -10,12 +10,13 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from medoids.algorithms.local_search import accept, descend, start
-from medoids.algorithms.matrix import Matrix
-from medoids.algorithms.problem import Problem, Solution
-from medoids.assignment import Assignment
+from medoids.core.assignment import Assignment
+from medoids.core.local_search import accept, descend
+from medoids.core.problem import Problem, Solution
 from medoids.distances import Floats
 from medoids.engine.threads import spans
+from medoids.exact.matrix import Matrix
+from medoids.exact.start import start
 
 __all__ = ["pam"]
 

@@ -190,7 +190,7 @@ def cluster(
     [dim]medoids cluster words.txt -k 20 --output labels.csv[/dim]
     """
     from medoids.cli.results import check_table_path, labels_table, medoids_table, summary, write_table
-    from medoids.files import Outputs
+    from medoids.storage.files import Outputs
 
     for option, path in (("--output", output), ("--medoids", medoids)):
         check_table_path(option, path)
@@ -212,7 +212,7 @@ def cluster(
         found = load(file, how, Selection(columns, ignore, id, weights), metric, precomputed, scale)
         tell(found.notes, quiet)
         check_k(k, found, file)
-        from medoids.functional import k_medoids
+        from medoids.pipeline import k_medoids
 
         began = perf_counter()
         with telling_of(checkpoint):
@@ -290,7 +290,7 @@ def predict(
     from medoids.cli.model import load
     from medoids.cli.reading import read
     from medoids.cli.results import check_table_path, labels_table, write_table
-    from medoids.files import Outputs
+    from medoids.storage.files import Outputs
 
     check_table_path("--output", output)
     paths = {"--output": output} if output is not None and output != "-" else {}
@@ -348,7 +348,7 @@ def compare(
     quiet: Quiet = False,
 ) -> None:
     """Run several algorithms on the same data: loss, time and distances side by side."""
-    from medoids.files import Outputs
+    from medoids.storage.files import Outputs
 
     names = [name.strip() for name in algorithms.split(",") if name.strip()]
     check_algorithms(names, memory_limit)

@@ -104,7 +104,7 @@ def choose_k(
 
     [dim]medoids choose-k flowers.csv --k 2:20 --report flowers.html[/dim]
     """
-    from medoids.files import Outputs
+    from medoids.storage.files import Outputs
 
     first, last = parse_range(k)
     check_report_path(report)
@@ -121,7 +121,7 @@ def choose_k(
         found = load(file, how, Selection(columns, ignore, id, weights), metric, precomputed, scale)
         tell(found.notes, quiet)
         check_k(last, found, file)
-        from medoids.selection import k_path
+        from medoids.quality.k_path import k_path
 
         path = k_path(
             found.X,

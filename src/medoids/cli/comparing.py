@@ -14,7 +14,7 @@ import numpy as np
 from medoids.cli.failures import Failure
 from medoids.cli.translating import in_options
 from medoids.distances import SMALL
-from medoids.functional import k_medoids
+from medoids.pipeline import k_medoids
 
 __all__ = ["above_best", "compare", "draw"]
 

@@ -15,8 +15,8 @@ from medoids.cli.selecting import Selection
 
 if TYPE_CHECKING:
     from medoids.cli.features import Features
-    from medoids.clustering import Clustering
-    from medoids.selection import KPath
+    from medoids.quality.k_path import KPath
+    from medoids.result import Clustering
 
 __all__ = ["load", "names_as_text", "prediction_rows", "write_report"]
 
@@ -62,8 +62,8 @@ def prediction_rows(model: Any, contents: Any, id: str | None) -> Features:
 def write_report(
     draft: Path, found: Features, clustering: Clustering | KPath, file: str, shape: tuple[int, ...] | None
 ) -> None:
-    from medoids.clustering import Clustering
     from medoids.reporting import report
+    from medoids.result import Clustering
 
     name = "standard input" if file == "-" else Path(file).name
     title = f"How many clusters in {name}?"

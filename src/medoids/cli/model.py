@@ -48,8 +48,8 @@ from medoids.cli.features import Features, Scaling, canonical, flattened, kinds_
 from medoids.cli.model_form import check_model
 from medoids.cli.read_options import ReadOptions
 from medoids.cli.reading import Contents
-from medoids.clustering import Clustering
 from medoids.distances import Dissimilarity, dissimilarity
+from medoids.result import Clustering
 
 __all__ = ["Model", "load", "save"]
 
@@ -156,7 +156,7 @@ class Model:
         """Distances from each medoid to new data, of shape (k, rows)."""
         if self.body["kind"] == "matrix":
             return np.asarray(X[:, self.body["rows"]], dtype=np.float64).T
-        from medoids.validation import check_data  # loads scikit-learn, which a wrong file need not wait for
+        from medoids.settings import check_data  # loads scikit-learn, which a wrong file need not wait for
 
         metric = self.body["metric"]
         near = self._distance()
@@ -166,7 +166,7 @@ class Model:
 
     def _distance(self) -> Dissimilarity:
         """The distance among the medoids, with what was fitted to the training data."""
-        from medoids.validation import check_data
+        from medoids.settings import check_data
 
         body = self.body
         metric, medoids = body["metric"], body["medoids"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from medoids.cli.features import kinds_of
 from medoids.cli.read_options import ReadOptions
-from medoids.forms import (
+from medoids.storage.forms import (
     Form,
     anything,
     either,

@@ -261,7 +261,7 @@ def _delimiter(given: str | None) -> str | None:
 def check_max_bytes(given: str | None) -> int | None:
     if given is None:
         return None
-    from medoids.validation import parse_bytes  # loads scikit-learn
+    from medoids.settings import parse_bytes  # loads scikit-learn
 
     try:
         return parse_bytes(given)
@@ -313,14 +313,14 @@ def parse_image_shape(given: str | None) -> tuple[int, ...] | None:
 
 
 def check_algorithms(names: list[str], memory_limit: str) -> None:
-    from medoids.algorithms import ALGORITHMS
+    from medoids.settings import ALGORITHM_NAMES
 
     if not names:
         raise WrongUsage("--algorithms is empty; name some, separated by commas")
     for name in names:
-        check_choice("--algorithm", name, ("auto", *sorted(ALGORITHMS)))
+        check_choice("--algorithm", name, ("auto", *sorted(ALGORITHM_NAMES)))
     if memory_limit != MEMORY:  # the check loads scikit-learn, which takes seconds
-        from medoids.validation import parse_bytes
+        from medoids.settings import parse_bytes
 
         try:
             parse_bytes(memory_limit)

@@ -23,7 +23,7 @@ from medoids.cli.dates import with_dates
 from medoids.cli.encodings import as_utf8, check_utf8, marked_encoding
 from medoids.cli.failures import Failure, WrongUsage
 from medoids.cli.read_options import ReadOptions
-from medoids.stored import open_parquet, open_zarr, parquet_files, unpacked
+from medoids.storage.parquet_zarr import open_parquet, open_zarr, parquet_files, unpacked
 
 __all__ = ["Contents", "read"]
 

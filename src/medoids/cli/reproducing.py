@@ -11,7 +11,7 @@ import typer
 from medoids.cli.failures import Failure, WrongUsage
 from medoids.cli.options import OUT, Quiet, check_choice
 from medoids.cli.telling import tell
-from medoids.files import Lock
+from medoids.storage.files import Lock
 from medoids.wording import unknown
 
 __all__ = ["reproduce"]
@@ -53,7 +53,7 @@ def reproduce(
 
     [dim]medoids reproduce table-loss fig-k --out results[/dim]
     """
-    from medoids.experiments.settings import NAMES, SCALES
+    from medoids.reproduction.settings import NAMES, SCALES
 
     check_choice("--scale", scale, tuple(SCALES))
     for name in names or []:
@@ -75,12 +75,12 @@ def reproduce(
 def _add_rows_and_page(
     folder: Path, names: list[str] | None, scale: str, data: str | None, no_run: bool, quiet: bool
 ) -> None:
-    from medoids.experiments.cost import expected_seconds
-    from medoids.experiments.page import write_page
-    from medoids.experiments.paper import read_logs
-    from medoids.experiments.rows import Rows
-    from medoids.experiments.runner import carry_out, missing, possible
-    from medoids.experiments.settings import NAMES, SCALES, plan
+    from medoids.reproduction.cost import expected_seconds
+    from medoids.reproduction.page import write_page
+    from medoids.reproduction.paper import read_logs
+    from medoids.reproduction.rows import Rows
+    from medoids.reproduction.runner import carry_out, missing, possible
+    from medoids.reproduction.settings import NAMES, SCALES, plan
 
     rows = Rows(folder / "rows.csv")
     if not no_run:

@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 from medoids.cli.failures import WrongUsage
 from medoids.cli.features import Features
 from medoids.cli.spreadsheets import protected
-from medoids.clustering import Clustering
+from medoids.result import Clustering
 
 __all__ = ["check_table_path", "labels_table", "medoid_text", "medoids_table", "summary", "write_table"]
 

@@ -14,8 +14,8 @@ from medoids.cli.translating import in_options
 
 if TYPE_CHECKING:
     from medoids.cli.features import Features
-    from medoids.clustering import Clustering
-    from medoids.selection import KPath
+    from medoids.quality.k_path import KPath
+    from medoids.result import Clustering
 
 __all__ = [
     "print_clusters",

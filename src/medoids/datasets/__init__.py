@@ -2,7 +2,7 @@
 
 One file an idea: `stored` finds and checks files, `download` fetches them, `images`, `posts` and `cells` know the
 sets, `samples` draws what the authors drew. Knows nothing of medoids; may import only NumPy, scipy, scikit-learn
-and `medoids.files`.
+and `medoids.storage.files`.
 """
 
 from medoids.datasets.cells import load_scrna

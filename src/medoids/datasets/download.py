@@ -13,7 +13,7 @@ from typing import IO
 from sklearn.datasets import get_data_home
 
 from medoids.datasets.stored import DataNotFound
-from medoids.files import Outputs
+from medoids.storage.files import Outputs
 
 __all__ = ["cache_folder", "fetched", "remembered", "unreachable"]
 

@@ -25,7 +25,6 @@ May import ``engine`` and nothing else of the package.
 
 from medoids.distances.calls import Calls
 from medoids.distances.counting import Count, Counted, Tally
-from medoids.distances.mapped import is_mapped, release
 from medoids.distances.objects import count_rows, take_rows
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index
 from medoids.distances.registry import (
@@ -39,6 +38,7 @@ from medoids.distances.registry import (
     kinds_of,
     names_of_kind,
 )
+from medoids.engine.mapped import is_mapped, release
 
 __all__ = [
     "METRICS",

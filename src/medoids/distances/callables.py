@@ -153,7 +153,7 @@ class JittedDistance(Dissimilarity):
     def _compile(self) -> Callable[..., Any]:
         import inspect
 
-        from medoids.distances.kernels import callable_kernel
+        from medoids.distances.kernels.elementwise import callable_kernel
 
         # Numba takes no **keywords in a loop: bind them in the order of the function's own signature.
         signature = inspect.signature(self._function.py_func)  # type: ignore[attr-defined]

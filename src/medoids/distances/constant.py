@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.mapped import release
 from medoids.distances.protocol import Floats
+from medoids.engine.mapped import release
 from medoids.engine.threads import spans
 
 __all__ = ["runs_of", "varying_columns"]

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.distances.constant import runs_of
-from medoids.distances.mapped import release, scratch
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, fits_float32, numbers_of
+from medoids.engine.mapped import release, scratch
 from medoids.engine.threads import Threads, spans
 
 __all__ = ["CENTRED", "Elementwise"]
@@ -35,7 +35,7 @@ _SCIPY = {"manhattan": "cityblock"}
 
 @cache
 def _kernel(metric: str, *, tile: bool) -> Callable[..., Any]:
-    from medoids.distances.kernels import block_kernel, tile_kernel
+    from medoids.distances.kernels.elementwise import block_kernel, tile_kernel
 
     return tile_kernel(metric) if tile else block_kernel(metric)
 
@@ -123,7 +123,7 @@ class Elementwise(Dissimilarity):
 
     def _prepare(self, centre: npt.NDArray[np.float64], threads: Threads) -> tuple[Floats, npt.NDArray[np.float64]]:
         """Return the working copy and the norms of its rows, made in threads."""
-        from medoids.distances.kernels import prepare_rows
+        from medoids.distances.kernels.elementwise import prepare_rows
 
         work, norms = np.empty((self.n, self._X.shape[1]), self.dtype), np.empty(self.n)
         numbers = np.arange(self.n) if self._order is None else self._order

@@ -102,7 +102,7 @@ class Gower(Dissimilarity):
         return self._fill(self._rows[:, rows], self._rows[:, columns])
 
     def _fill(self, rows: Float64s, others: Float64s) -> Float64s:
-        from medoids.distances.gower_kernels import compare
+        from medoids.distances.kernels.gower import compare
 
         out = np.zeros((rows.shape[1], others.shape[1]))
         rows, others = np.ascontiguousarray(rows), np.ascontiguousarray(others)

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.distances.constant import runs_of, varying_columns
-from medoids.distances.mapped import release, scratch
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, fits_float32, numbers_of
+from medoids.engine.mapped import release, scratch
 from medoids.engine.threads import Threads, spans
 
 __all__ = ["InnerProduct"]
@@ -112,7 +112,7 @@ class InnerProduct(Dissimilarity):
             self._shift[span], self._scale[span] = self._angles(X)
             return 0.0
         if self._compiled:
-            from medoids.distances.kernels import measure_rows
+            from medoids.distances.kernels.elementwise import measure_rows
 
             top: float = measure_rows(X, self._centre, self._squares[span])
             return top
@@ -146,7 +146,7 @@ class InnerProduct(Dissimilarity):
         def fill(span: slice) -> None:
             k = self._numbers(span)
             if self._compiled:
-                from medoids.distances.kernels import prepare_rows
+                from medoids.distances.kernels.elementwise import prepare_rows
 
                 prepare_rows(self._X, k, runs, self._centre, self._shift, self._scale, work[span])
             else:
@@ -226,7 +226,7 @@ class InnerProduct(Dissimilarity):
         i, j = self._numbers(rows), self._numbers(columns)
         out = np.empty((len(i), len(j)), self.dtype)
         if self._compiled and len(self._columns) >= _LONG and 1 < len(j) <= _FEW_COLUMNS < len(i):
-            from medoids.distances.product_kernels import few_products
+            from medoids.distances.kernels.products import few_products
 
             few_products(self._work, self._work[columns], numbers_of(rows, self.n), out)
         else:
@@ -236,7 +236,7 @@ class InnerProduct(Dissimilarity):
     def steps(self, rows: Index, columns: Index, step: float, places: npt.NDArray[np.intp], values: Floats) -> bool:
         if self.exact or self._angular or not self._compiled or len(self._columns) > _SHORT:
             return False
-        from medoids.distances.product_kernels import short_steps
+        from medoids.distances.kernels.products import short_steps
 
         W, numbers = self._work, (numbers_of(rows, self.n), numbers_of(columns, self.n))
         lengths = self._lengths[rows], self._lengths[columns]
@@ -249,7 +249,7 @@ class InnerProduct(Dissimilarity):
         i, j = self._numbers(rows), self._numbers(columns)
         out = np.empty((len(i), len(j)))
         if self._compiled and len(i) <= _FEW:
-            from medoids.distances.product_kernels import direct_block
+            from medoids.distances.kernels.products import direct_block
 
             for span in _row_spans(self._X, len(j)):
                 power = _POWER[self._metric]
@@ -274,7 +274,7 @@ class InnerProduct(Dissimilarity):
         """Turn products of rows, with the squares of their lengths and their numbers in X, into distances."""
         near, power = _NEAR[out.dtype], _POWER[self._metric]
         if self._compiled:
-            from medoids.distances.product_kernels import finish_products
+            from medoids.distances.kernels.products import finish_products
 
             finish_products(out, left, right, self._X, i, j, self._shift, self._scale, near, power)
             return out

@@ -84,7 +84,7 @@ class Metric:
 
 def _fits_float32(X: Floats, centre: npt.NDArray[np.float64], p: float = 1.0) -> bool:
     """Whether squares and p-th powers of the centred values neither overflow nor vanish in float32."""
-    from medoids.distances.kernels import measure_rows
+    from medoids.distances.kernels.elementwise import measure_rows
 
     lots = range(0, len(X), _LOT)
     top = max(measure_rows(X[start : start + _LOT], centre, np.empty(min(_LOT, len(X) - start))) for start in lots)

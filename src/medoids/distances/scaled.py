@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
-from medoids.distances.mapped import release
 from medoids.distances.objects import take_rows
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, numbers_of
+from medoids.engine.mapped import release
 from medoids.engine.threads import Threads, spans
 
 __all__ = ["Scaled", "exponent_of", "in_unit"]

@@ -87,7 +87,7 @@ class Warping(Dissimilarity):
         return self._fill(numbers[rows], self._values, self._starts, numbers[columns])
 
     def _fill(self, i: Rows, values: Float64s, starts: Rows, j: Rows) -> Float64s:
-        from medoids.distances.series_kernels import LANES, warp
+        from medoids.distances.kernels.series import LANES, warp
 
         # Series of one length share a pass, so they are brought together.
         lengths = starts[j + 1] - starts[j]

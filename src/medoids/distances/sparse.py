@@ -72,7 +72,7 @@ class Sparse(Dissimilarity):
     def _fill(
         self, i: npt.NDArray[np.intp], other: Any, norms: Float64s, j: npt.NDArray[np.intp], *, same: bool
     ) -> Float64s:
-        from medoids.distances.sparse_kernels import finish, sum_absolute, sum_products
+        from medoids.distances.kernels.sparse import finish, sum_absolute, sum_products
 
         mine = self._rows.data, self._rows.indices, self._rows.indptr, i
         theirs = other.data, other.indices, other.indptr, j

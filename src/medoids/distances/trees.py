@@ -63,7 +63,7 @@ class Trees(Dissimilarity):
         return self._fill(numbers[rows], self._joined, numbers[columns])
 
     def _fill(self, i: npt.NDArray[np.intp], other: tuple[Ints, ...], j: npt.NDArray[np.intp]) -> Float64s:
-        from medoids.distances.tree_kernels import edit
+        from medoids.distances.kernels.trees import edit
 
         out = np.empty((len(i), len(j)))
         edit(*self._joined, i, *other, j, *self._costs, out)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from medoids.clustering import TraceRecord
 from medoids.reporting.palette import SHAPES, colour_of, shape_of
 from medoids.reporting.wording import escaped, number
+from medoids.result import TraceRecord
 
 __all__ = [
     "curve_chart",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from medoids.quality.k_path import KPath
 from medoids.reporting.charts import curve_chart
 from medoids.reporting.page import document, medoid_cards, section
 from medoids.reporting.palette import SHAPES
 from medoids.reporting.things import Things
 from medoids.reporting.wording import escaped, number, percent
-from medoids.selection import KPath
 
 __all__ = ["choice_page"]
 

@@ -12,8 +12,8 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import normalize
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from medoids.clustering import Clustering
 from medoids.distances import Dissimilarity
+from medoids.result import Clustering
 
 __all__ = ["LIMIT", "Layout", "distances_to_medoids", "drawn_rows", "place"]
 

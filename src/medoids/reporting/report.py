@@ -15,17 +15,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
-from medoids.clustering import Clustering
 from medoids.distances import kind_of
-from medoids.files import Outputs
-from medoids.fitted import in_memory, measured, weights_of
+from medoids.quality.fitted import in_memory, measured, weights_of
+from medoids.quality.k_path import KPath
+from medoids.quality.silhouettes import medoid_silhouettes
 from medoids.reporting.choosing import choice_page
 from medoids.reporting.layout import Layout, distances_to_medoids, place
 from medoids.reporting.page import page
 from medoids.reporting.tables import Columns, Table
 from medoids.reporting.things import Images, Numbered, Objects, Series, Things
-from medoids.selection import KPath
-from medoids.silhouettes import medoid_silhouettes
+from medoids.result import Clustering
+from medoids.storage.files import Outputs
 
 __all__ = ["Findings", "placed_as", "report"]
 

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
-from medoids.clustering import Clustering
 from medoids.reporting.things import Things
 from medoids.reporting.wording import escaped, number, percent, shortened
+from medoids.result import Clustering
 
 __all__ = ["Columns", "Table"]
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.clustering import Clustering
 from medoids.reporting.images import data_uri, sheet
 from medoids.reporting.wording import escaped, number, shortened
+from medoids.result import Clustering
 
 __all__ = ["Images", "Numbered", "Objects", "Series", "Things"]
 

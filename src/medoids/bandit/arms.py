@@ -1,0 +1,153 @@
+"""The arms of BUILD and SWAP: what a look at a reference tells of the loss.
+
+For a reference s with nearest medoid at d1, second nearest at d2, and a candidate i, the change of its loss is (the
+four cases in the proof of Theorem 1; the equation in the paper's main text leaves out what removing a medoid costs)
+
+    i is added (BUILD)          min(d(i, s), d1) - d1
+    i replaces j (SWAP)         min(d(i, s), d1) - d1   if j is not the nearest of s
+                                min(d(i, s), d2) - d1   if it is
+
+times the weight of s. *Pairs* are BanditPAM's arms: each (i, j) asks for its own distance. *Points* are BanditPAM++'s:
+one distance serves all k faces of i.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.bandit.cache import PermutationCache
+from medoids.core.assignment import Assignment
+from medoids.core.problem import Problem
+from medoids.distances import Floats
+from medoids.engine.threads import spans
+
+__all__ = ["BuildArms", "PairArms", "PointArms", "addition_sums", "swap_sums"]
+
+Float64s = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+# Arms of a chunk: with a batch of 100 references a chunk stays in a core's cache.
+_CHUNK = 1024
+
+
+def addition_sums(block: Floats, d1: Floats, w: Floats) -> tuple[Float64s, Float64s]:
+    """Sums of the changes that arms bring if they are added, and of their squares (Eq. 4)."""
+    # The first step has no medoid yet, and d1 is infinite: the change is the distance itself.
+    change = np.minimum(block, d1) - d1 if np.isfinite(d1).all() else block
+    return (change @ w)[:, None], (change**2 @ w**2)[:, None]
+
+
+def swap_sums(
+    block: Floats, d1: Floats, d2: Floats, nearest: Rows, w: Floats, slots: Rows, k: int
+) -> tuple[Float64s, Float64s]:
+    """Sums of the changes that arms bring in the place of each of some slots, and of their squares (Theorem 1)."""
+    own = np.zeros((len(w), k), dtype=w.dtype)
+    own[np.arange(len(w)), nearest] = 1
+    own = own[:, slots]
+    kept = np.minimum(block, d1) - d1  # if its own medoid stays
+    left = np.minimum(block, d2) - d1  # if it leaves
+    # One update for all faces, and a correction for the face whose medoid is the reference's own.
+    sums = (kept @ w)[:, None] + (left - kept) @ (w[:, None] * own)
+    w2 = w**2
+    return sums, (kept**2 @ w2)[:, None] + (left**2 - kept**2) @ (w2[:, None] * own)
+
+
+class _MedoidArms:
+    """What the three kinds share: distances, counted by phase and taken from the cache where there is one."""
+
+    def __init__(self, problem: Problem, assignment: Assignment, phase: str, cache: PermutationCache | None) -> None:
+        self._problem, self._phase, self._cache = problem, phase, cache
+        # In the precision of the blocks: half the memory traffic in float32, whose errors the exact judgement mends.
+        dtype = np.result_type(problem.distance.dtype, np.float32)
+        self._d1, self._d2 = assignment.d1.astype(dtype), assignment.d2.astype(dtype)
+        self._nearest, self._weights = assignment.nearest, problem.share_weights.astype(dtype)
+        self._references = int(problem.shares.sum())
+        self._scale = assignment.loss / problem.share_unit / self._references
+        self.candidates = np.setdiff1d(problem.candidates, assignment.medoids)
+        self._slots = np.setdiff1d(np.arange(problem.k), assignment.fixed)  # that a swap may take
+        self.faces = 1
+        self.count = len(self.candidates)
+
+    def rows(self, arms: Rows) -> Rows:
+        """Return the points of some arms."""
+        return self.candidates[arms]
+
+    def least_sigma(self, arms: Rows) -> Float64s:
+        """Return a floor: of all references one is known, the point itself, whose loss goes from d1 to nothing.
+
+        Where outliers are candidates it is all their variance, and a batch without it would show none.
+        """
+        rows = self.rows(arms)
+        n = self._references
+        own = np.abs(self._weights[rows] * self._d1[rows]) if np.isfinite(self._scale) else np.zeros(len(rows))
+        floor: Float64s = np.maximum(own * np.sqrt(max(n - 1, 1)) / n, 1e-3 * self._typical())
+        return floor
+
+    def _typical(self) -> float:
+        # Without medoids the loss is infinite, and distances themselves vary enough.
+        return abs(self._scale) if np.isfinite(self._scale) else 0.0
+
+    def pull(self, arms: Rows, order: Rows, batch: slice) -> tuple[Float64s, Float64s]:
+        rows, references = self.rows(arms), order[batch]
+        sums, squares = np.empty((2, len(arms), self.faces))
+        distance = self._problem.distance
+        cache = self._cache if self._cache is not None and self._cache.holds(batch) else None
+        # The batch that sigma is first estimated from is counted as such, as in the paper's logs.
+        with distance.tally.phase("sigma" if batch.start == 0 else self._phase):
+            asked = len(rows) * len(references)
+            computed = asked if cache is None else cache.fill(rows, batch)
+            distance.tally.add(computed=computed, cached=asked - computed)
+
+            def work(lot: slice) -> None:
+                if cache is None:
+                    block = distance.inner.block(rows[lot], references)
+                else:
+                    block = cache.read(rows[lot], batch)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    sums[lot], squares[lot] = self._changes(block, arms[lot], references)
+
+            self._problem.threads.map(work, spans(len(rows), _CHUNK), threaded=distance.threaded)
+        self._problem.check_squares(squares)
+        return sums, squares
+
+    def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
+        """Sums over the references of a block of the changes of each face, and of their squares."""
+        raise NotImplementedError
+
+
+class BuildArms(_MedoidArms):
+    """Points that may be added (Eq. 4). The first step has no medoid yet: the change is the distance itself."""
+
+    def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
+        return addition_sums(block, self._d1[references], self._weights[references])
+
+
+class PointArms(_MedoidArms):
+    """BanditPAM++ SWAP: points with k virtual arms each (Algorithm 1, lines 7 to 15)."""
+
+    def __init__(self, problem: Problem, assignment: Assignment, phase: str, cache: PermutationCache | None) -> None:
+        super().__init__(problem, assignment, phase, cache)
+        self.faces = len(self._slots)
+        self._k = problem.k
+
+    def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
+        d1, d2, w = self._d1[references], self._d2[references], self._weights[references]
+        return swap_sums(block, d1, d2, self._nearest[references], w, self._slots, self._k)
+
+
+class PairArms(_MedoidArms):
+    """BanditPAM SWAP: every pair of a medoid and a candidate is an arm, and computes its own distances (Eq. 7)."""
+
+    def __init__(self, problem: Problem, assignment: Assignment, phase: str, cache: PermutationCache | None) -> None:
+        super().__init__(problem, assignment, phase, cache)
+        self._pairs = len(self._slots)
+        self.count = len(self.candidates) * self._pairs
+
+    def rows(self, arms: Rows) -> Rows:
+        return self.candidates[arms // self._pairs]
+
+    def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
+        d1, d2, w = self._d1[references], self._d2[references], self._weights[references]
+        remaining = np.where(self._nearest[references] == self._slots[:, None], d2, d1)
+        change = np.minimum(block, remaining[arms % self._pairs]) - d1
+        return (change @ w)[:, None], (change**2 @ w**2)[:, None]

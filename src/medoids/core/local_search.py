@@ -1,0 +1,47 @@
+"""Descending swap by swap: what all swap algorithms share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.core.assignment import Assignment
+from medoids.core.problem import Problem, Solution
+
+__all__ = ["accept", "descend"]
+
+Float64s = npt.NDArray[np.float64]
+
+
+def descend(problem: Problem, assignment: Assignment, swap: Callable[[int], int]) -> Solution:
+    """Make swaps until there is none that helps, ``max_iter`` is reached, or the callback stops.
+
+    ``swap`` is told how many it may make at most, and tells how many it made.
+    """
+    n_swaps = problem.position.get("swaps", 0)
+    while n_swaps < problem.max_iter and not problem.stopped:
+        made = 0 if len(assignment.fixed) == problem.k else swap(problem.max_iter - n_swaps)
+        if not made:
+            return Solution(assignment, n_swaps, converged=True)
+        n_swaps += made
+    return Solution(assignment, n_swaps, converged=False)
+
+
+def accept(
+    problem: Problem,
+    assignment: Assignment,
+    slot: int,
+    i: int,
+    row: Float64s,
+    *,
+    references: int,
+    candidates: int,
+    position: dict[str, Any] | None = None,
+) -> None:
+    """Make a swap that `Assignment.improves` has accepted, and record it; ``row`` are the distances from i."""
+    out = assignment.medoids[slot]
+    assignment.swap(slot, i, row)
+    problem.record("swap", assignment, i, out, references=references, candidates=candidates, position=position)

@@ -1,0 +1,207 @@
+"""Carried sums: the losses of all additions and swaps, kept up to date instead of computed anew.
+
+For a candidate i and the state (d1, d2, nearest) of the references, with weights w,
+
+    S_i  = sum_s w_s min(d(i, s), d1_s)                                     loss if i is added (Eq. 4 of the paper)
+    T_ji = sum_{s nearest to j} w_s (min(d(i, s), d2_s) - min(d(i, s), d1_s))
+    S_i + T_ji                                                              loss if i replaces j (Theorem 1)
+
+A step changes the state of few references: of about 1/l of them when BUILD adds the l-th medoid, of about 3/k in a
+swap. Only those are subtracted with their old state and added with their new one, so that BUILD costs about ln k passes
+over the matrix instead of k, and a swap a fraction of one. float64 sums of thousands of such updates stay far within
+`TOLERANCE`, unless the loss falls far below what was once summed; then they are made anew. They are estimates all the
+same, of float32 distances above all: what they propose is decided on exact losses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from medoids.core.assignment import TOLERANCE, Assignment, lowest
+from medoids.distances import SMALL, Floats
+from medoids.engine.threads import Threads, spans
+from medoids.exact.matrix import Matrix
+
+__all__ = ["CarriedSums"]
+
+Float64s = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+# Arms of a tile, at least and at most: its sums stay in cache while the references stream by. Each thread gets two.
+_FEWEST, _MOST, _SHARES = 2048, 8192, 2
+# Entries of the matrix that one chunk reads; small enough for Ctrl-C.
+_CHUNK = 1 << 27
+# Sums are made anew when the loss has fallen to one part in this many: what was subtracted since leaves rounding errors
+# of its own size behind, and in float32 a sixteenth of `Matrix.margin` is what a run of 32 terms may be wrong by.
+_STALE = 16
+
+
+class CarriedSums:
+    """Losses of every addition and every swap for the state that was last given to `follow`.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    allowed : ndarray of bool, shape (n,)
+        Rows that may be medoids.
+    k : int
+    threads : Threads
+    """
+
+    def __init__(self, matrix: Matrix, allowed: npt.NDArray[np.bool_], k: int, threads: Threads) -> None:
+        self._matrix, self._threads = matrix, threads
+        self._allowed, self._k = allowed, k
+        self._R = matrix.by_reference
+        n = len(self._R)
+        self._S = np.zeros(n)
+        self._T: Float64s | None = None
+        self._empty, self._peak = True, 0.0
+        self._d1, self._d2 = np.full(n, np.inf), np.full(n, np.inf)
+        self._nearest = np.full(n, -1, dtype=np.intp)
+
+    def follow(self, assignment: Assignment, *, swaps: bool) -> int:
+        """Bring the sums to a state; return how many references had to be visited."""
+        changed = assignment.d1 != self._d1
+        if swaps:
+            changed |= (assignment.d2 != self._d2) | (assignment.nearest != self._nearest)
+        stale = self._peak > _STALE * assignment.magnitude or 2 * np.count_nonzero(changed) > len(changed)
+        fresh = stale or self._empty or (swaps and self._T is None)
+        self._peak = max(0.0 if fresh else self._peak, assignment.magnitude if assignment.medoids else 0.0)
+        if fresh:
+            self._S[:] = 0
+            self._T = np.zeros((self._k, len(changed))) if swaps else None
+            visit = np.flatnonzero(assignment.weights > 0)
+            old = visit[:0]
+        else:
+            visit = old = np.flatnonzero(changed & (assignment.weights > 0))
+        visited = len(visit)
+        if not swaps and not assignment.medoids and self._matrix.totals is not None:
+            self._S[:] = self._matrix.totals
+            visit = visit[:0]
+        kind = np.float64 if self._matrix.exact else np.float32
+        d1, before, w = (x.astype(kind) for x in (assignment.d1[visit], self._d1[old], assignment.weights[visit]))
+        if swaps:
+            slot = np.concatenate([assignment.nearest[visit], self._nearest[old]])
+            d2 = np.concatenate([assignment.d2[visit], self._d2[old]]).astype(kind)
+            # By slot, so that runs of one slot are summed together.
+            order = np.argsort(slot, kind="stable")
+            d1, w = np.concatenate([d1, before]), np.concatenate([w, -1 * w[: len(old)]])
+            self._add_both(np.concatenate([visit, old])[order], d1[order], d2[order], slot[order], w[order])
+        else:
+            self._add_base(visit, d1, None if fresh else before, w)
+        self._empty = False
+        self._d1, self._d2 = assignment.d1.copy(), assignment.d2.copy()
+        self._nearest = assignment.nearest.copy()
+        return visited
+
+    def _add_base(self, references: Rows, d1: Floats, before: Floats | None, w: Floats) -> None:
+        """Add references to S, or change them from what they were before."""
+        R, S, n = self._R, self._S, len(self._R)
+        if n <= SMALL:
+            for span in self._lots(references):
+                rows = R[references[span]]
+                kept = np.minimum(rows, d1[span, None])
+                S += w[span] @ (kept if before is None else kept - np.minimum(rows, before[span, None]))
+            return
+        from medoids.exact.kernels import add_base, change_base
+
+        def work(arms: slice, span: slice) -> None:
+            if before is None:
+                add_base(R, references[span], d1[span], w[span], arms.start, arms.stop, S)
+            else:
+                change_base(R, references[span], before[span], d1[span], w[span], arms.start, arms.stop, S)
+
+        self._in_tiles(len(references), work)
+
+    def _add_both(self, references: Rows, d1: Floats, d2: Floats, slot: Rows, w: Floats) -> None:
+        """Add references, sorted by slot, to S and T."""
+        R, S, T, n = self._R, self._S, self._T, len(self._R)
+        assert T is not None
+        if n <= SMALL:
+            for span in self._lots(references):
+                rows = R[references[span]]
+                kept = np.minimum(rows, d1[span, None])
+                S += w[span] @ kept
+                own = np.zeros((self._k, len(rows)))
+                own[slot[span], np.arange(len(rows))] = w[span]
+                T += own @ (np.minimum(rows, d2[span, None]) - kept)
+            return
+        from medoids.exact.kernels import add_both
+
+        def work(arms: slice, span: slice) -> None:
+            add_both(R, references[span], d1[span], d2[span], slot[span], w[span], arms.start, arms.stop, S, T)
+
+        self._in_tiles(len(references), work)
+
+    def _lots(self, references: Rows) -> list[slice]:
+        return spans(len(references), max(1, (1 << 20) // len(self._R)))
+
+    def _in_tiles(self, references: int, work: Callable[[slice, slice], None]) -> None:
+        """Call ``work`` with tiles of arms in threads, for all references.
+
+        In lots, so that one call stays short; each arm sees the references in the same order in any case.
+        """
+
+        def tile(arms: slice) -> None:
+            for span in spans(references, _CHUNK // _MOST):
+                work(arms, span)
+
+        self._threads.map(tile, self._tiles())
+
+    def _tiles(self) -> list[slice]:
+        n = len(self._R)
+        return spans(n, min(max(-(-n // (_SHARES * self._threads.n_jobs)), _FEWEST), _MOST))
+
+    def best_addition(self, assignment: Assignment) -> tuple[int, int]:
+        """Return the row whose addition gives the lowest loss, and how many rows had to be compared exactly."""
+        estimates = self._only_candidates(self._S.copy(), assignment)
+        best = int(estimates.argmin())
+
+        def exact(i: int) -> tuple[Float64s, Float64s]:
+            return assignment.after_additions(self._matrix.row(i, assignment.d1)[None])
+
+        if self._matrix.exact:
+            close = estimates[best] + TOLERANCE * exact(best)[1].item()
+            return int(np.argmax(estimates <= close)), 1
+        finalists = np.flatnonzero(estimates <= estimates[best] * (1 + self._matrix.margin))
+        if len(finalists) == 1:
+            return best, 1  # nothing to compare it with
+        losses, magnitudes = np.concatenate([exact(i) for i in finalists.tolist()], axis=2)
+        return int(finalists[lowest(losses, magnitudes)[1]]), len(finalists)
+
+    def best_swap(self, assignment: Assignment) -> tuple[int, int, Float64s, int] | None:
+        """Return (slot, row number, its distances, rows compared) of the best swap, or None if none is accepted."""
+        estimates = self._only_candidates(self._lowest_faces(assignment), assignment)
+        return self._matrix.best_swap(assignment, estimates)
+
+    def best_per_slot(self, assignment: Assignment, *, but: int) -> list[tuple[int, int]]:
+        """Return for each slot but one the (slot, row) of its best swap by these sums, the most promising first."""
+        assert self._T is not None
+        losses: Float64s = self._only_candidates(self._S + self._T, assignment)
+        losses[assignment.fixed] = np.inf
+        rows = losses.argmin(axis=1)
+        best = losses[np.arange(self._k), rows]
+        order = [j for j in np.argsort(best, kind="stable").tolist() if j != but and best[j] < assignment.loss]
+        return [(j, int(rows[j])) for j in order]
+
+    def _lowest_faces(self, assignment: Assignment) -> Float64s:
+        """Return the lowest loss that each row makes in the place of some medoid."""
+        S, T = self._S, self._T
+        assert T is not None
+        slots = np.setdiff1d(np.arange(self._k), assignment.fixed)
+        if len(S) <= SMALL:
+            lowest_T: Float64s = T[slots].min(axis=0, initial=np.inf)
+            return S + lowest_T
+        from medoids.exact.kernels import lowest_sums
+
+        best = np.full(len(S), np.inf)
+        self._threads.map(lambda arms: lowest_sums(S, T, slots, arms.start, arms.stop, best), self._tiles())
+        return best
+
+    def _only_candidates(self, losses: Float64s, assignment: Assignment) -> Float64s:
+        """Make the losses of rows that cannot become medoids infinite."""
+        losses[..., ~self._allowed] = np.inf
+        losses[..., assignment.medoids] = np.inf
+        return losses

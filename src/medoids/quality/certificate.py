@@ -1,0 +1,277 @@
+"""`certify`: whether any single swap still improves given medoids, and how far from the best loss they can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import log, sqrt
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import t as student
+
+from medoids.algorithms.auto import choose
+from medoids.algorithms.pairedpam import DEAR, PairedPAM
+from medoids.core.assignment import Assignment
+from medoids.core.problem import Problem
+from medoids.distances import Floats, count_rows
+from medoids.engine.threads import spans
+from medoids.exact.carried_sums import CarriedSums
+from medoids.exact.matrix import Matrix
+from medoids.paired.levels import rounds
+from medoids.pipeline import Settings, posed
+from medoids.quality.fitted import data_of, is_model, weights_of
+from medoids.quality.relaxation import dual_bound
+from medoids.settings import check_data, check_rows, check_weights
+
+__all__ = ["Certificate", "certify"]
+
+# That the paired search overlooks a swap that improves, by the normal tail of its bounds.
+_ERROR = 1e-3
+# An arm meets the leader, the leader of before, and "no swap" once a round.
+_TESTS = 3
+# Most distances of a relaxation of all points, for cheap distances and for dear ones; a sample takes half as many.
+_CHEAP, _DEAR, _SHARE = 50_000_000, 2_000_000, 2
+# Independent samples of points, each of at least so many, and the probability that their bound holds.
+_SAMPLES, _FEWEST, _LEVEL = 5, 500, 0.95
+# Points of a chunk of distances.
+_POINTS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What can be said of given medoids.
+
+    Attributes
+    ----------
+    medoid_indices : ndarray of shape (k,)
+    loss : float
+        Mean distance to the nearest medoid.
+    swap : tuple of int, or None
+        (row out, row in) of the swap that improves most; None if none improves.
+    gain : float
+        By how much that swap lowers the loss; 0 if none does.
+    exact : bool
+        Whether all swaps were compared on all points. If not, the paired search looked for one.
+    error_probability : float
+        That a swap improves although ``swap`` is None; 0 where ``exact``. A swap that was found does improve: its gain
+        is exact in any case.
+    lower_bound : float
+        No k medoids have a lower loss, with the probability ``bound_probability``.
+    bound_probability : float
+        1 where the bound rests on all points; 0.95 where it is the lower end of an interval from independent samples.
+    n_evaluations : int
+        Distances that the check and the bound took.
+    seconds : float
+    """
+
+    medoid_indices: npt.NDArray[np.intp] = field(repr=False)
+    loss: float
+    swap: tuple[int, int] | None
+    gain: float
+    exact: bool
+    error_probability: float
+    lower_bound: float
+    bound_probability: float
+    n_evaluations: int
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """Share by which the loss may exceed the best possible one; infinite where the bound is not positive."""
+        if self.loss <= self.lower_bound:
+            return 0.0
+        return (self.loss - self.lower_bound) / self.lower_bound if self.lower_bound > 0 else float("inf")
+
+    def __str__(self) -> str:
+        if self.swap is None:
+            swap = "no swap improves"
+            if not self.exact:
+                swap += f" (with probability {1 - self.error_probability:.4g})"
+        else:
+            out, into = self.swap
+            swap = f"putting row {into} in the place of row {out} lowers the loss by {self.gain:.4g}"
+        if self.gap == float("inf"):
+            return f"{swap}; the best loss is at least {self.lower_bound:.4g}"
+        sure = "" if self.bound_probability == 1 else f" (with probability {self.bound_probability:.4g})"
+        return f"{swap}; within {100 * self.gap:.2g}% of the optimum{sure}"
+
+
+def certify(
+    X: Any,
+    medoid_indices: Any,
+    *,
+    metric: Any = None,
+    metric_params: dict[str, Any] | None = None,
+    sample_weight: Any = None,
+    candidates: Any = None,
+    memory_limit: Any = "2GiB",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Certificate:
+    """Check medoids, ours or anybody's: does any single swap improve, and how good could the best ones be?
+
+    Parameters
+    ----------
+    X : array-like, matrix or sequence; or Clustering or fitted KMedoids
+        As for `k_medoids`. Or what was fitted, as in ``certify(model, X)``: it has the medoids, the metric and the
+        weights.
+    medoid_indices : array-like of int; or the data that the model was fitted to
+        Rows of X.
+    metric, metric_params : optional
+        As in `KMedoids`, euclidean by default. Those of a model cannot be changed.
+    sample_weight : array-like of shape (n,), optional
+        As in `KMedoids`. A model keeps the weights that it was fitted with, and these are the default.
+    candidates, memory_limit, n_jobs
+        As in `KMedoids`. Swaps and the bound are about medoids among the candidates and the given medoids.
+    random_state : int, RandomState or None
+        For what is sampled where n is large.
+
+    Returns
+    -------
+    Certificate
+
+    Notes
+    -----
+    *Swaps.* All k (n - k) of them are compared on all points where a matrix of distances is cheap. Elsewhere the paired
+    search of PairedPAM looks for one, with bounds so wide that the probability of overlooking it, by the normal tail
+    exp(-w^2 / 2) at each of its tests, is at most 0.001.
+
+    *The bound* is the dual of the k-median relaxation, in which medoids may be taken by fractions. Up to about 7,000
+    points (1,400 where a distance is dear) it rests on all of them. Beyond that on independent samples of points, with
+    all rows as candidates: the best loss on a sample is on average at most the best loss on all points, because the
+    minimum over medoids of a mean over samples is at least the mean of the minima. So the mean of the samples' bounds
+    is a lower bound in expectation, from which Student's one-sided width is taken off. What is averaged are differences
+    from the given medoids' loss on the same sample, which is known on all points: they spread much less.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from medoids import certify, k_medoids
+    >>> X = load_iris().data
+    >>> print(certify(k_medoids(X, 3), X))
+    no swap improves; within 0.0087% of the optimum
+    >>> certify(X, [0, 50, 100]).swap
+    (50, 78)
+    """
+    began = perf_counter()
+    if is_model(X):
+        if metric is not None or metric_params is not None:
+            raise ValueError("certify(model, X) takes metric and metric_params from the model; leave them out")
+        found, X = data_of(X, medoid_indices)
+        medoid_indices, sample_weight = found.medoid_indices, weights_of(found, sample_weight)
+        metric, metric_params = found.parameters.get("metric", "euclidean"), found.parameters.get("metric_params")
+        candidates = found.parameters.get("candidates") if candidates is None else candidates
+    elif is_model(medoid_indices):
+        raise TypeError("the model comes first: certify(model, X)")
+    else:
+        metric = "euclidean" if metric is None else metric
+        X = check_data(X, metric)
+    n = count_rows(X)
+    medoids = check_rows("medoid_indices", medoid_indices, n, check_weights(sample_weight, n))
+    settings = Settings(
+        metric=metric,
+        metric_params=metric_params,
+        init=medoids,
+        candidates=candidates,
+        memory_limit=memory_limit,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    with posed(X, len(medoids), sample_weight, settings) as problem:
+        assignment = problem.assign(medoids)
+        total = float(problem.weights.sum())
+        most = _CHEAP if problem.distance.cost < DEAR else _DEAR
+        fits = n**2 <= most and n**2 * problem.distance.dtype.itemsize <= problem.memory_limit
+        exact = fits or choose(problem)[0] == "fastpam1"
+        best = _best_swap(problem, assignment) if exact else _likely_swap(problem, assignment)
+        bound, probability = _lower_bound(problem, assignment, most)
+        loss = assignment.loss / total
+        return Certificate(
+            medoid_indices=medoids,
+            loss=loss,
+            swap=None if best is None else (assignment.medoids[best[0]], best[1]),
+            gain=0.0 if best is None else loss - best[2] / total,
+            exact=exact,
+            error_probability=0.0 if exact or best is not None else _ERROR,
+            lower_bound=bound,
+            bound_probability=probability,
+            n_evaluations=problem.distance.tally.computed,
+            seconds=perf_counter() - began,
+        )
+
+
+def _best_swap(problem: Problem, assignment: Assignment) -> tuple[int, int, float] | None:
+    """Compare all swaps on all points; return (slot, row, loss)."""
+    problem.matrix = matrix = Matrix(problem)
+    sums = CarriedSums(matrix, problem.eligible, problem.k, problem.threads)
+    sums.follow(assignment, swaps=True)
+    best = sums.best_swap(assignment)
+    if best is None:
+        return None
+    slot, i, row, _ = best
+    return slot, i, float(assignment.swap_losses(row)[slot])
+
+
+def _likely_swap(problem: Problem, assignment: Assignment) -> tuple[int, int, float] | None:
+    # Only the best swap must not be overlooked, so the tests that it has to pass are counted, not those of all arms.
+    width = sqrt(2 * log(_TESTS * len(rounds(problem.n, 128)) / _ERROR))
+    problem.delta = float(np.exp(-(width**2)))
+    return PairedPAM(problem).best_swap(assignment)
+
+
+def _lower_bound(problem: Problem, assignment: Assignment, most: int) -> tuple[float, float]:
+    """Return the bound, as a mean distance, and the probability that it holds."""
+    rows, weights = problem.references, problem.weights
+    loss = assignment.loss / float(weights.sum())
+    if problem.n * len(rows) <= most:
+        return _bound_on(problem, assignment, rows, weights[rows]), 1.0
+    m = min(len(rows), max(_FEWEST, most // _SHARE // problem.n))
+    equal = bool((weights[rows] == weights[rows[0]]).all())
+    below = []
+    for _ in range(_SAMPLES):
+        if equal:
+            sample = np.sort(problem.random.choice(rows, m, replace=False))
+        else:
+            sample = np.sort(problem.random.choice(rows, m, p=weights[rows] / weights[rows].sum()))
+        here = float(assignment.d1[sample].mean())
+        below.append(here - _bound_on(problem, assignment, sample, np.ones(m)))
+    reach = float(student.ppf(_LEVEL, _SAMPLES - 1)) * float(np.std(below, ddof=1)) / sqrt(_SAMPLES)
+    return loss - float(np.mean(below)) - reach, _LEVEL
+
+
+def _bound_on(
+    problem: Problem, assignment: Assignment, points: npt.NDArray[np.intp], weights: npt.NDArray[np.float64]
+) -> float:
+    return dual_bound(
+        _to_points(problem, points),
+        weights,
+        problem.eligible,
+        problem.k,
+        assignment.d1[points],
+        assignment.d2[points],
+        problem.threads,
+        exact=problem.distance.exact,
+    )
+
+
+def _to_points(problem: Problem, points: npt.NDArray[np.intp]) -> Floats:
+    """Distances from all rows to some points, as [point, row]."""
+    if problem.matrix is not None:
+        everything = problem.matrix.by_reference
+        return everything if len(points) == problem.n else everything[points]
+    distance = problem.distance
+    out = np.empty((len(points), problem.n), dtype=distance.dtype)
+    distance.prepare(problem.threads)
+
+    def work(lot: slice) -> None:
+        if distance.symmetric:
+            out[lot] = distance.block(points[lot], slice(0, problem.n))
+        else:
+            out[lot] = distance.block(slice(0, problem.n), points[lot]).T
+
+    width = max(1, min(_POINTS, int(1.5e8 / (distance.cost * problem.n))))
+    with distance.tally.phase("bound"):
+        problem.threads.map(work, spans(len(points), width), threaded=distance.threaded)
+    return out

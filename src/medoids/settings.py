@@ -1,0 +1,280 @@
+"""Every check of what a user passes, and every message: what is wrong, where, and what to do.
+
+Settings are checked here, X in ``inputs.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_array
+
+from medoids.core.initialization import INITS
+from medoids.inputs import check_data
+
+__all__ = [
+    "ALGORITHM_NAMES",
+    "EAGER",
+    "NEEDS_MATRIX",
+    "check_algorithm",
+    "check_callback",
+    "check_checkpoint",
+    "check_choice",
+    "check_count",
+    "check_data",
+    "check_delta",
+    "check_frozen",
+    "check_init",
+    "check_k_range",
+    "check_memory",
+    "check_n_clusters",
+    "check_rows",
+    "check_swap",
+    "check_time_limit",
+    "check_weights",
+    "format_bytes",
+    "parse_bytes",
+]
+
+# The algorithms by name, so that a setting can be checked without loading them; those that need an n x n matrix; and
+# those that take swap="eager".
+ALGORITHM_NAMES = (
+    "pairedpam",
+    "banditpam",
+    "banditpam+va",
+    "banditpam+pic",
+    "banditpam++",
+    "pam",
+    "fastpam1",
+    "fastpam",
+    "fasterpam",
+    "alternate",
+    "clara",
+    "clarans",
+)
+NEEDS_MATRIX = frozenset({"pam", "fastpam1", "fastpam", "fasterpam", "alternate"})
+EAGER = ("auto", "pairedpam")
+_UNITS = {"": 1, "B": 1}
+for _power, _letter in enumerate("KMGT", start=1):
+    _UNITS |= {f"{_letter}IB": 1024**_power, f"{_letter}B": 1000**_power, _letter: 1024**_power}
+
+
+def parse_bytes(memory_limit: Any) -> int:
+    """Bytes of a number or of a string such as "2GiB".
+
+    >>> parse_bytes("2GiB"), parse_bytes("1.5 MB"), parse_bytes(4096)
+    (2147483648, 1500000, 4096)
+    """
+    if isinstance(memory_limit, (int, float, np.number)) and 0 < memory_limit < np.inf:
+        return int(memory_limit)
+    text = memory_limit if isinstance(memory_limit, str) else ""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
+    if match is None or match[2].upper() not in _UNITS or float(match[1]) == 0:
+        raise ValueError(
+            f"memory_limit={memory_limit!r} is not an amount of memory; pass bytes, or a string such as '2GiB'"
+        )
+    return int(float(match[1]) * _UNITS[match[2].upper()])
+
+
+def format_bytes(size: float) -> str:
+    """Bytes in a unit that suits them.
+
+    >>> format_bytes(512), format_bytes(24 * 1024), format_bytes(3.2e9)
+    ('512 bytes', '24 KiB', '2.98 GiB')
+    """
+    if size < 1024:
+        return f"{size:.0f} bytes"
+    for unit in ("KiB", "MiB", "GiB", "TiB"):
+        size /= 1024
+        if size < 1000 or unit == "TiB":
+            break
+    return f"{size:.3g} {unit}"
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name}={value!r} is unknown; it must be one of {sorted(choices)}")
+    return value
+
+
+def check_algorithm(algorithm: Any) -> str:
+    return check_choice("algorithm", algorithm, ["auto", *ALGORITHM_NAMES])
+
+
+def check_swap(swap: Any, algorithm: str) -> str:
+    check_choice("swap", swap, ["best", "eager"])
+    if swap == "eager" and algorithm not in EAGER:
+        raise ValueError(f"swap='eager' is for algorithm={' or '.join(map(repr, EAGER))}, not {algorithm!r}")
+    return str(swap)
+
+
+def check_count(name: str, value: Any, least: int) -> int:
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
+        raise TypeError(f"{name}={value!r} must be an integer")
+    if value < least:
+        raise ValueError(f"{name}={value} must be at least {least}")
+    return int(value)
+
+
+def check_delta(delta: Any) -> float | None:
+    if delta is None:
+        return None
+    if not isinstance(delta, (int, float, np.number)) or not 0 < delta < 1:
+        raise ValueError(f"delta={delta!r} must be a number between 0 and 1, or None for the algorithm's own")
+    return float(delta)
+
+
+def check_time_limit(time_limit: Any, n_clusters: Any) -> float | None:
+    if time_limit is None:
+        return None
+    if isinstance(time_limit, bool) or not isinstance(time_limit, (int, float, np.number)) or not time_limit >= 0:
+        raise ValueError(f"time_limit={time_limit!r} must be a number of seconds, at least 0, or None")
+    if isinstance(n_clusters, str) and n_clusters == "auto":
+        raise ValueError(
+            "time_limit is for one number of clusters, and n_clusters='auto' fits several; pass a number, or leave "
+            "time_limit out"
+        )
+    return float(time_limit)
+
+
+def check_callback(callback: Any) -> None:
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback={callback!r} must be callable, or None")
+
+
+def check_checkpoint(checkpoint: Any, resume: Any, n_clusters: Any) -> None:
+    if not isinstance(resume, (bool, np.bool_)):
+        raise TypeError(f"resume={resume!r} must be True or False; the file is named by checkpoint")
+    if checkpoint is None:
+        if resume:
+            raise ValueError("resume=True needs checkpoint=PATH, the file to go on from")
+        return
+    if not isinstance(checkpoint, (str, os.PathLike)):
+        raise TypeError(f"checkpoint={checkpoint!r} must be the path of a file, or None")
+    if n_clusters == "auto":
+        raise ValueError(
+            "checkpoint is for one number of clusters, and n_clusters='auto' fits several; pass a number, or leave "
+            "checkpoint out"
+        )
+
+
+def check_n_clusters(n_clusters: Any, n: int, n_positive: int) -> int:
+    k = check_count("n_clusters", n_clusters, 1)
+    if k > n:
+        raise ValueError(f"n_clusters={k} is more than the number of samples, n_samples={n}; ask for at most {n}")
+    if k > n_positive:
+        raise ValueError(
+            f"n_clusters={k} is more than the number of rows with a positive sample_weight, {n_positive}; "
+            "a row of weight 0 is never a medoid"
+        )
+    return k
+
+
+def check_weights(sample_weight: Any, n: int) -> npt.NDArray[np.float64]:
+    if sample_weight is None:
+        return np.ones(n)
+    if isinstance(sample_weight, Real):
+        weights = np.full(n, float(sample_weight))
+    else:
+        weights = check_array(
+            sample_weight, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="sample_weight"
+        )
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight must be 1-D, one number for each row of X; got shape {weights.shape}")
+    if len(weights) != n:
+        raise ValueError(f"sample_weight has {len(weights)} entries, but X has {n} rows; pass one weight for each row")
+    for wrong, word in ((~np.isfinite(weights), "not finite"), (weights < 0, "negative")):
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(f"sample_weight[{row}]={weights[row]} is {word}; weights must be finite and >= 0")
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every row; at least one weight must be positive")
+    return weights
+
+
+def check_init(init: Any, n: int, k: int, weights: npt.NDArray[np.float64]) -> str | npt.NDArray[np.intp]:
+    if isinstance(init, str):
+        return check_choice("init", init, INITS)
+    rows = np.asarray(init)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise ValueError(f"init must be one of {sorted(INITS)} or a 1-D array of row indices; got {init!r}")
+    if len(rows) != k:
+        raise ValueError(f"init has {len(rows)} row indices, but n_clusters={k}; pass one index for each cluster")
+    return check_rows("init", rows, n, weights)
+
+
+def check_rows(name: str, given: Any, n: int, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+    """Check that some rows can be medoids together."""
+    rows = np.asarray(given)
+    if rows.ndim != 1 or (rows.dtype.kind not in "iu" and len(rows)):
+        raise ValueError(f"{name} must be a 1-D array of row indices; got {given!r}")
+    for at, row in enumerate(rows.tolist()):
+        if not 0 <= row < n:
+            raise ValueError(f"{name}[{at}]={row} is not a row of X, which has rows 0 to {n - 1}")
+        if weights[row] == 0:
+            raise ValueError(f"{name}[{at}]={row} has sample_weight 0, and a row of weight 0 is never a medoid")
+    values, counts = np.unique(rows, return_counts=True)
+    if len(values) < len(rows):
+        what = "initial medoids" if name == "init" else "medoids"
+        raise ValueError(f"{name} repeats row {values[counts > 1][0]}; {what} must be different rows")
+    return rows.astype(np.intp)
+
+
+def check_frozen(
+    frozen: Any, init: str | npt.NDArray[np.intp], n: int, k: int, weights: npt.NDArray[np.float64]
+) -> tuple[int, ...]:
+    if frozen is None:
+        return ()
+    rows = check_rows("frozen_medoids", frozen, n, weights)
+    if len(rows) > k:
+        raise ValueError(f"frozen_medoids has {len(rows)} rows, more than n_clusters={k}; ask for more clusters")
+    if not isinstance(init, str):
+        missing = np.setdiff1d(rows, init)
+        if len(missing):
+            raise ValueError(f"init lacks row {missing[0]} of frozen_medoids; a frozen medoid is one from the start")
+    return tuple(rows.tolist())
+
+
+def check_candidates(candidates: Any) -> str | None:
+    if candidates is not None and not (isinstance(candidates, str) and candidates == "all"):
+        raise ValueError(
+            f"candidates={candidates!r} is unknown; it must be None (all rows, but under gower those without gaps) or "
+            "'all' (every row)"
+        )
+    return candidates
+
+
+def check_k_range(k_range: Any, n_positive: int, least: int) -> list[int]:
+    """Return the numbers of clusters to try, ascending; by default 2 to 10, as far as there are so many rows."""
+    if k_range is None:
+        ks = list(range(max(2, least), min(10, n_positive - 1) + 1))
+        if not ks:
+            raise ValueError(
+                f"{n_positive} rows are too few to choose a number of clusters; pass k_range or n_clusters"
+            )
+        return ks
+    if isinstance(k_range, (str, bytes)) or not isinstance(k_range, Iterable):
+        raise TypeError(f"k_range={k_range!r} must be a range or a list of integers, such as range(2, 21)")
+    ks = sorted({check_count("k_range", k, 1) for k in k_range})
+    if not ks:
+        raise ValueError("k_range is empty; pass at least one number of clusters, such as range(2, 21)")
+    if ks[-1] > n_positive:
+        raise ValueError(f"k_range goes to {ks[-1]}, but only {n_positive} rows can be medoids; end it there or before")
+    if ks[0] < least:
+        raise ValueError(f"k_range begins at {ks[0]}, but {least} medoids are frozen; begin it there or after")
+    return ks
+
+
+def check_memory(algorithm: str, n: int, need: int, limit: int) -> None:
+    if need > limit:
+        raise ValueError(
+            f"algorithm={algorithm!r} needs the {n} x {n} distance matrix, {format_bytes(need)}, which is more than "
+            f"memory_limit={format_bytes(limit)}; raise memory_limit, or use algorithm='pairedpam', "
+            "'banditpam++', 'clara' or 'clarans', which need no matrix"
+        )

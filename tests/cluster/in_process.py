@@ -1,0 +1,103 @@
+"""A fit over shards in this process, beside the same fit without."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from medoids import Clustering, k_medoids
+from medoids.algorithms import Problem, Solution
+from medoids.cluster.banditpam import ShardedBanditPAM
+from medoids.cluster.messages import Task
+from medoids.cluster.pairedpam import ShardedPAM
+from medoids.cluster.pool import InProcess
+from medoids.cluster.posing import pose, settle
+from medoids.cluster.shard import Shard
+from medoids.distances import Counted
+from medoids.engine.threads import Threads
+
+
+def sharded(
+    X: Any,
+    k: int,
+    *,
+    cuts: list[int],
+    shards: int,
+    metric: Any = "euclidean",
+    metric_params: dict[str, Any] | None = None,
+    weights: np.ndarray | None = None,
+    frozen: tuple[int, ...] = (),
+    init: Any = "build",
+    seed: int = 0,
+    memory_limit: int = 1 << 30,
+    algorithm: str = "pairedpam",
+) -> tuple[Solution, Problem]:
+    """Cut X into partitions at ``cuts``, deal these to shards in turn, and fit."""
+    task = Task(metric, metric_params, k, frozen, memory_limit, 1)
+    edges = [0, *cuts, len(X)]
+    numbers = [list(range(i, len(edges) - 1, shards)) for i in range(shards)]
+
+    def part(values: Any, number: int) -> Any:
+        return values[edges[number] : edges[number + 1]]
+
+    made = [
+        Shard(
+            task,
+            [part(X, i) for i in own],
+            own,
+            [edges[i] for i in own],
+            None if weights is None else [part(weights, i) for i in own],
+        )
+        for own in numbers
+    ]
+    pool = InProcess(made)
+    random = np.random.RandomState(seed)
+    try:
+        posed = pose(pool, task, 1000 if algorithm == "banditpam++" else None)
+        settle(pool, posed, random, numbers)
+        with Threads(1) as threads:
+            problem = Problem(
+                distance=Counted(posed.distance, pool.tally),
+                weights=np.array([posed.weight]),
+                k=k,
+                init=init,
+                max_iter=300,
+                random=random,
+                threads=threads,
+                memory_limit=memory_limit,
+                frozen=frozen,
+            )
+            problem.distance.inner.pool = pool  # type: ignore[attr-defined]  # for whoever asks what was sent
+            kind = ShardedBanditPAM if algorithm == "banditpam++" else ShardedPAM
+            return kind(problem, pool, posed).run(), problem
+    finally:
+        pool.close()
+
+
+def assert_same(X: Any, k: int, *, seed: int = 0, cuts: list[int], shards: int = 2, **settings: Any) -> Clustering:
+    """Compare with the fit on one machine: medoids, loss, and the steps that led there."""
+    solution, problem = sharded(X, k, cuts=cuts, shards=shards, seed=seed, **settings)
+    local = k_medoids(
+        X,
+        k,
+        algorithm=settings.get("algorithm", "pairedpam"),
+        random_state=seed,
+        metric=settings.get("metric", "euclidean"),
+        metric_params=settings.get("metric_params"),
+        sample_weight=settings.get("weights"),
+        frozen_medoids=settings.get("frozen"),
+        init=settings.get("init", "build"),
+        memory_limit=settings.get("memory_limit", 1 << 30),
+    )
+    assert solution.assignment.medoids == local.medoid_indices.tolist()
+    np.testing.assert_allclose(solution.assignment.loss, local.inertia, rtol=1e-12)
+    assert (solution.n_swaps, solution.converged) == (local.n_swaps, local.converged)
+    for step, expected in zip(problem.trace, local.trace, strict=True):
+        assert (step.phase, step.medoid_in, step.medoid_out) == (
+            expected.phase,
+            expected.medoid_in,
+            expected.medoid_out,
+        )
+        np.testing.assert_allclose(step.loss, expected.loss, rtol=1e-12)
+    return local
