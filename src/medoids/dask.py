@@ -9,7 +9,6 @@ from typing import Any
 from uuid import uuid4
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -21,6 +20,7 @@ from medoids.cluster.pairedpam import ShardedPAM
 from medoids.cluster.posing import fingerprint, pose, settle
 from medoids.cluster.reading import check_part
 from medoids.distances import Counted, Dissimilarity, Facts, Floats, count_rows, dissimilarity, kind_of
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import Threads
 from medoids.pipeline import Settings, keep_steps, warn_of_limit
 from medoids.result import TraceRecord
@@ -342,11 +342,11 @@ def _own_medoids(
     number: int,
     start: int,
     centers: Floats,
-    rows: npt.NDArray[np.intp],
+    rows: Rows,
     metric: Any,
     metric_params: dict[str, Any] | None,
     facts: Facts,
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+) -> tuple[Rows, Float64s]:
     """Return the nearest medoid of each row that was fitted and the distance to it, by the distances of the fit."""
     X, k = check_part(part, metric, start, number), len(centers)
     if len(X) == 0:
@@ -355,7 +355,7 @@ def _own_medoids(
     distance = dissimilarity(centers, metric, metric_params).hosting(both, np.arange(len(both)), facts)
     # Row by row, as medoids come in a fit: to the last digit, which decides where distances tie.
     table = np.concatenate([distance.exact_block(np.array([i]), slice(k, len(both))) for i in range(k)])
-    labels: npt.NDArray[np.intp] = table.argmin(axis=0)
+    labels: Rows = table.argmin(axis=0)
     for slot, row in enumerate((rows - start).tolist()):
         if 0 <= row < len(X) and table[slot, row] <= table[labels[row], row]:
             labels[row] = slot  # a medoid goes to its own cluster

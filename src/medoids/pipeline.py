@@ -9,7 +9,6 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -21,6 +20,7 @@ from medoids.core.initialization import RANDOM_INITS
 from medoids.core.problem import Journal
 from medoids.distances import Calls, Counted, Dissimilarity, Tally, count_rows, dissimilarity, is_mapped
 from medoids.engine import interrupts
+from medoids.engine.arrays import Bools, Float64s, Rows
 from medoids.engine.callers import callers_level
 from medoids.engine.interrupts import TimeUp
 from medoids.engine.threads import Threads
@@ -315,11 +315,11 @@ def posed(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> It
 def _allowed(
     candidates: str | None,
     distance: Dissimilarity,
-    weights: npt.NDArray[np.float64],
-    init: str | npt.NDArray[np.intp],
+    weights: Float64s,
+    init: str | Rows,
     frozen: tuple[int, ...],
     k: int,
-) -> npt.NDArray[np.bool_] | None:
+) -> Bools | None:
     """Return which rows may become medoids; None for all of positive weight.
 
     By default not those with gaps: what is missing costs nothing under gower, so an incomplete row seems near to all.
@@ -394,7 +394,7 @@ def warn_of_limit(solution: Solution, problem: Problem) -> None:
 def result(solution: Solution, problem: Problem, algorithm: str, reason: str, settings: Settings) -> Clustering:
     """Return what was found, and how to find it again."""
     assignment: Assignment = solution.assignment
-    medoids: npt.NDArray[np.intp] = np.array(assignment.medoids, dtype=np.intp)
+    medoids: Rows = np.array(assignment.medoids, dtype=np.intp)
     tally = problem.distance.tally
     parameters = {field.name: getattr(settings, field.name) for field in fields(settings) if field.name not in _ASIDE}
     return Clustering(

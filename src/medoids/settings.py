@@ -12,10 +12,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_array
 
 from medoids.core.initialization import INITS
+from medoids.engine.arrays import Float64s, Rows
 from medoids.inputs import check_data
 
 __all__ = [
@@ -176,7 +176,7 @@ def check_n_clusters(n_clusters: Any, n: int, n_positive: int) -> int:
     return k
 
 
-def check_weights(sample_weight: Any, n: int) -> npt.NDArray[np.float64]:
+def check_weights(sample_weight: Any, n: int) -> Float64s:
     if sample_weight is None:
         return np.ones(n)
     if isinstance(sample_weight, Real):
@@ -198,7 +198,7 @@ def check_weights(sample_weight: Any, n: int) -> npt.NDArray[np.float64]:
     return weights
 
 
-def check_init(init: Any, n: int, k: int, weights: npt.NDArray[np.float64]) -> str | npt.NDArray[np.intp]:
+def check_init(init: Any, n: int, k: int, weights: Float64s) -> str | Rows:
     if isinstance(init, str):
         return check_choice("init", init, INITS)
     rows = np.asarray(init)
@@ -209,7 +209,7 @@ def check_init(init: Any, n: int, k: int, weights: npt.NDArray[np.float64]) -> s
     return check_rows("init", rows, n, weights)
 
 
-def check_rows(name: str, given: Any, n: int, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+def check_rows(name: str, given: Any, n: int, weights: Float64s) -> Rows:
     """Check that some rows can be medoids together."""
     rows = np.asarray(given)
     if rows.ndim != 1 or (rows.dtype.kind not in "iu" and len(rows)):
@@ -226,9 +226,7 @@ def check_rows(name: str, given: Any, n: int, weights: npt.NDArray[np.float64]) 
     return rows.astype(np.intp)
 
 
-def check_frozen(
-    frozen: Any, init: str | npt.NDArray[np.intp], n: int, k: int, weights: npt.NDArray[np.float64]
-) -> tuple[int, ...]:
+def check_frozen(frozen: Any, init: str | Rows, n: int, k: int, weights: Float64s) -> tuple[int, ...]:
     if frozen is None:
         return ()
     rows = check_rows("frozen_medoids", frozen, n, weights)

@@ -6,10 +6,10 @@ Park and Jun 2009. Fast and often much worse than PAM: a medoid never leaves its
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.core.assignment import Assignment, lowest
 from medoids.core.problem import Problem, Solution
+from medoids.engine.arrays import Rows
 from medoids.exact.matrix import Matrix
 from medoids.exact.start import start
 
@@ -48,7 +48,7 @@ def _best_medoid(
     matrix: Matrix,
     assignment: Assignment,
     slot: int,
-    cluster: npt.NDArray[np.intp],
+    cluster: Rows,
 ) -> int | None:
     """Return the member with the lowest sum of distances within the cluster, if it is lower than the medoid's."""
     weights = problem.weights[cluster]

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.bandit import FixedPermutation, Found, FreshDraws, Independent, References, search
 from medoids.bandit.arms import BuildArms, PairArms, PointArms
@@ -20,11 +19,11 @@ from medoids.core.assignment import Assignment, lowest
 from medoids.core.initialization import initialize
 from medoids.core.local_search import descend
 from medoids.core.problem import Problem, Solution
+from medoids.engine.arrays import Float64s, Rows
 from medoids.exact.matrix import MARGIN
 
 __all__ = ["BATCH", "BanditPAM", "banditpam", "banditpam_pic", "banditpam_plusplus", "banditpam_va"]
 
-Float64s = npt.NDArray[np.float64]
 # The paper's B.
 BATCH = 100
 # Finalists that are compared exactly at once.
@@ -88,7 +87,7 @@ class BanditPAM:
 
     def _judge(
         self,
-        rows: npt.NDArray[np.intp],
+        rows: Rows,
         found: Found,
         after: Callable[[Float64s], tuple[Float64s, Float64s]],
     ) -> tuple[int, int, Float64s, float, float]:

@@ -6,10 +6,10 @@ Linear in n and no n x n matrix. Each later sample contains the best medoids so 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.algorithms.fastpam1 import fastpam1
 from medoids.core.problem import Problem, Solution
+from medoids.engine.arrays import Rows
 
 __all__ = ["clara", "draw"]
 
@@ -17,7 +17,7 @@ __all__ = ["clara", "draw"]
 _SAMPLES = 5
 
 
-def draw(problem: Problem, keep: list[int]) -> npt.NDArray[np.intp]:
+def draw(problem: Problem, keep: list[int]) -> Rows:
     """Return 40 + 2k rows, those in ``keep``, the frozen ones and at least k candidates among them, in order."""
     keep = list(dict.fromkeys([*keep, *problem.frozen]))
     free = np.setdiff1d(problem.references, keep)

@@ -6,13 +6,13 @@ A local search ends after ``max(250, 1.25% of k (n - k))`` tries in a row that d
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.algorithms.clara import draw
 from medoids.algorithms.fastpam1 import fastpam1
 from medoids.core.assignment import Assignment
 from medoids.core.initialization import RANDOM_INITS
 from medoids.core.problem import Problem, Solution
+from medoids.engine.arrays import Rows
 
 __all__ = ["clarans"]
 
@@ -38,7 +38,7 @@ def clarans(problem: Problem) -> Solution:
     return Solution(best, n_swaps, converged)
 
 
-def _start(problem: Problem) -> npt.NDArray[np.intp]:
+def _start(problem: Problem) -> Rows:
     if not isinstance(problem.init, str):
         return problem.init
     if problem.init != "build":

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.bandit import Paired, search_pairs
 from medoids.core.assignment import TOLERANCE, Assignment, lowest
@@ -21,6 +20,7 @@ from medoids.core.initialization import initialize
 from medoids.core.local_search import descend
 from medoids.core.problem import Problem, Solution
 from medoids.core.rows import MedoidRows
+from medoids.engine.arrays import Float64s
 from medoids.exact.matrix import MARGIN
 from medoids.paired.level_zero import LevelZero
 from medoids.paired.levels import EVEN, FAST, SLOW, Levels, rounds
@@ -29,8 +29,6 @@ from medoids.paired.search import COPIES, PairedArms
 
 __all__ = ["FEW", "PairedPAM", "bounds_of", "first_references", "levels_of", "pairedpam", "share_memory"]
 
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 # w = 3.5; benchmarks/results/delta.md has the measurements behind it.
 DELTA = 5e-6
 # w = 4, for the search that finds no swap: at 3.5, 1 of 10 seeds ended two swaps early on MNIST 70,000.

@@ -8,12 +8,12 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.core.assignment import Assignment
 from medoids.core.local_search import accept, descend
 from medoids.core.problem import Problem, Solution
 from medoids.distances import Floats
+from medoids.engine.arrays import Float64s
 from medoids.engine.threads import spans
 from medoids.exact.matrix import Matrix
 from medoids.exact.start import start
@@ -34,9 +34,7 @@ def pam(problem: Problem) -> Solution:
     return descend(problem, assignment, swap)
 
 
-def _best_swap(
-    problem: Problem, matrix: Matrix, assignment: Assignment
-) -> tuple[int, int, npt.NDArray[np.float64], int] | None:
+def _best_swap(problem: Problem, matrix: Matrix, assignment: Assignment) -> tuple[int, int, Float64s, int] | None:
     """Eq. 5 of the paper: the loss of each swap, summed over all points."""
     losses = np.full((problem.k, problem.n), np.inf)
     weights = problem.weights
@@ -52,9 +50,9 @@ def _best_swap(
 
 def _sum_rows(
     values: Floats,  # IN  (n, n)
-    remaining: npt.NDArray[np.float64],  # IN  (n,)
-    weights: npt.NDArray[np.float64],  # IN  (n,)
-    losses: npt.NDArray[np.float64],  # OUT (n,)
+    remaining: Float64s,  # IN  (n,)
+    weights: Float64s,  # IN  (n,)
+    losses: Float64s,  # OUT (n,)
     rows: slice,
 ) -> None:
     losses[rows] = np.minimum(values[rows], remaining) @ weights

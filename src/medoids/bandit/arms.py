@@ -14,18 +14,16 @@ one distance serves all k faces of i.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.bandit.cache import PermutationCache
 from medoids.core.assignment import Assignment
 from medoids.core.problem import Problem
 from medoids.distances import Floats
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import spans
 
 __all__ = ["BuildArms", "PairArms", "PointArms", "addition_sums", "swap_sums"]
 
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 # Arms of a chunk: with a batch of 100 references a chunk stays in a core's cache.
 _CHUNK = 1024
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+
+from medoids.engine.arrays import Bools, Float64s
 
 __all__ = ["Independent", "Paired"]
-
-Float64s = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 
 class Independent:

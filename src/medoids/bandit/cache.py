@@ -7,15 +7,13 @@ All BUILD and SWAP steps look at references in this order from its head, so what
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.core.problem import Problem
 from medoids.distances import Floats
+from medoids.engine.arrays import Rows
 from medoids.engine.threads import spans
 
 __all__ = ["PermutationCache"]
-
-Rows = npt.NDArray[np.intp]
 
 
 class PermutationCache:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
+
+from medoids.engine.arrays import Rows
 
 __all__ = ["FixedPermutation", "FreshDraws", "References"]
-
-Rows = npt.NDArray[np.intp]
 
 
 class References:

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.bandit.bounds import Independent, Paired
 from medoids.bandit.references import References
+from medoids.engine.arrays import Float64s, Rows
 
 __all__ = ["Arms", "Found", "Pairs", "search", "search_pairs"]
-
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 
 
 class Arms(Protocol):

@@ -18,12 +18,12 @@ from medoids.cli.read_options import ReadOptions
 from medoids.cli.reading import Contents
 from medoids.cli.selecting import Selection, chosen_columns
 from medoids.distances import available_metrics
+from medoids.engine.arrays import Float64s
 from medoids.engine.threads import spans
 from medoids.wording import counted, unknown
 
 __all__ = ["Features", "Scaling", "canonical", "features", "flattened", "kinds_of", "numbers_of"]
 
-Float64s = npt.NDArray[np.float64]
 
 # Whole numbers up to this size are exact in single precision.
 _EXACT = 2**24

@@ -37,7 +37,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.sparse import csr_array
@@ -49,11 +48,11 @@ from medoids.cli.model_form import check_model
 from medoids.cli.read_options import ReadOptions
 from medoids.cli.reading import Contents
 from medoids.distances import Dissimilarity, dissimilarity
+from medoids.engine.arrays import Float64s
 from medoids.result import Clustering
 
 __all__ = ["Model", "load", "save"]
 
-Float64s = npt.NDArray[np.float64]
 
 FORMAT, VERSION = "medoids model", 1
 _TYPES = {

@@ -9,15 +9,13 @@ import numpy.typing as npt
 
 from medoids.cluster.messages import Drop, Lead, Left, Partial, References
 from medoids.distances import Floats
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import Threads
 from medoids.paired.levels import Levels
 from medoids.paired.moments import Moments, State
 from medoids.paired.search import Found, PairedArms, Pivot
 
 __all__ = ["ShardArms", "partial_of"]
-
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 
 
 def partial_of(moments: Moments, at: Rows | slice, own: Float64s | None = None) -> Partial:

@@ -12,12 +12,11 @@ from medoids.algorithms.banditpam import BATCH
 from medoids.bandit import Independent
 from medoids.cluster.messages import Copies, References
 from medoids.cluster.pairedpam import ShardedPAM
+from medoids.engine.arrays import Float64s, Rows
 from medoids.exact.matrix import MARGIN
 
 __all__ = ["ShardedBanditPAM"]
 
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 # Batches that few arms look at in one trip.
 _GROUP = 10
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.cluster.messages import Copies
 from medoids.cluster.pool import Pool
 from medoids.cluster.shard import GUESTS
+from medoids.engine.arrays import Rows
 
 __all__ = ["Guests"]
-
-Rows = npt.NDArray[np.intp]
 
 
 class Guests:

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.distances import Dissimilarity, Facts, Floats, Index
+from medoids.engine.arrays import Rows
 from medoids.engine.threads import Threads
 
 __all__ = ["Facing", "Host", "empty_like"]
 
-Rows = npt.NDArray[np.intp]
 # Rooms for copies at the start; each doubles when it is full.
 _ROOM = 4096
 

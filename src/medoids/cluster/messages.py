@@ -6,9 +6,9 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.distances import Facts, Floats
+from medoids.engine.arrays import Float64s, Rows
 
 __all__ = [
     "Census",
@@ -24,9 +24,6 @@ __all__ = [
     "Task",
     "size_of",
 ]
-
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)

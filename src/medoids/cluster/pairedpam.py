@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.algorithms.pairedpam import FEW, bounds_of
 from medoids.bandit import search_pairs
@@ -19,13 +18,13 @@ from medoids.cluster.search import Levelled, ShardedArms
 from medoids.core.assignment import TOLERANCE, Assignment, lowest
 from medoids.core.local_search import descend
 from medoids.core.problem import Problem, Solution
+from medoids.engine.arrays import Rows
 from medoids.exact.matrix import MARGIN
 from medoids.paired.moments import State
 from medoids.settings import format_bytes
 
 __all__ = ["ShardedPAM"]
 
-Rows = npt.NDArray[np.intp]
 Answer = TypeVar("Answer")
 # Finalists that are compared exactly at once.
 _LOT = 64

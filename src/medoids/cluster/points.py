@@ -10,13 +10,12 @@ from medoids.cluster.host import Host
 from medoids.cluster.messages import References
 from medoids.core.assignment import Assignment
 from medoids.distances import Floats, Tally
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import Threads, spans
 from medoids.paired.levels import Levels
 
 __all__ = ["ShardPoints", "changes"]
 
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 # Arms whose distances to a batch are looked at together.
 _ARMS = 1024
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sized
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.bandit import Paired
 from medoids.cluster.guests import Guests
@@ -18,6 +17,7 @@ from medoids.cluster.messages import Copies, Drop, Lead, Left, Meet, Partial, Re
 from medoids.cluster.pool import Pool
 from medoids.cluster.shard import GUESTS
 from medoids.distances import Floats
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import Threads
 from medoids.paired.lanes import Level
 from medoids.paired.levels import Levels
@@ -28,9 +28,6 @@ __all__ = ["FewArms", "Levelled", "ShardedArms"]
 
 # Arms that are sent to the shards at most.
 _MOST = GUESTS // 4
-
-Rows = npt.NDArray[np.intp]
-Float64s = npt.NDArray[np.float64]
 
 
 class Levelled(Levels):

@@ -21,6 +21,7 @@ from medoids.core.assignment import Assignment
 from medoids.core.problem import TOO_LARGE
 from medoids.core.shares import count_shares
 from medoids.distances import Dissimilarity, Facts, Floats, Tally, count_rows, dissimilarity
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import Threads, spans
 from medoids.paired.level_zero import LevelZero
 from medoids.paired.levels import Levels
@@ -28,8 +29,6 @@ from medoids.paired.moments import Moments, State
 
 __all__ = ["GUESTS", "Shard"]
 
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 # Moments over a level; of a pivot the sums of its changes, and V and U.
 Looked = tuple[Partial, Float64s | None, tuple[Float64s, Float64s] | None]
 # Most guests that are remembered, with what their distances were.

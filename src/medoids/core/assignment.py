@@ -13,12 +13,11 @@ from collections.abc import Callable, Collection
 import numpy as np
 import numpy.typing as npt
 
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import spans
 
 __all__ = ["DOUBT", "TOLERANCE", "Assignment", "lowest"]
 
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 # Points that are looked at together, so that what is needed beside the state stays small.
 _LOT = 1 << 16
 # Share of a distance by which an estimate in float32 may be wrong, and more: metrics sum near pairs in float64.

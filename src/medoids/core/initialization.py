@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.core.assignment import Assignment, lowest
+from medoids.engine.arrays import Rows
 
 if TYPE_CHECKING:  # the algorithms import this module
     from medoids.core.problem import Problem
     from medoids.exact.carried_sums import CarriedSums
 
 __all__ = ["INITS", "RANDOM_INITS", "build", "complete", "initialize"]
-
-Rows = npt.NDArray[np.intp]
 
 
 def build(problem: Problem, sums: CarriedSums) -> Assignment:

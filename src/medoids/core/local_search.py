@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from medoids.core.assignment import Assignment
 from medoids.core.problem import Problem, Solution
+from medoids.engine.arrays import Float64s
 
 __all__ = ["accept", "descend"]
-
-Float64s = npt.NDArray[np.float64]
 
 
 def descend(problem: Problem, assignment: Assignment, swap: Callable[[int], int]) -> Solution:

@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.core.problem import Problem
 from medoids.distances import Floats
+from medoids.engine.arrays import Float64s, Rows
 
 __all__ = ["MedoidRows"]
-
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 
 
 class MedoidRows:

@@ -9,7 +9,8 @@ references as rows.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+
+from medoids.engine.arrays import Float64s, Rows
 
 __all__ = ["count_shares", "largest_share"]
 
@@ -23,11 +24,11 @@ def largest_share(total: float, rows: int) -> float:
     return _MOST * total / rows
 
 
-def count_shares(weights: npt.NDArray[np.float64], largest: float) -> npt.NDArray[np.intp]:
+def count_shares(weights: Float64s, largest: float) -> Rows:
     """Return how many references each row counts as; 0 for a row of weight 0, which says nothing.
 
     >>> count_shares(np.array([1.0, 1.0, 0.0, 1.0, 33.0, 1.0]), 8.0)
     array([1, 1, 0, 1, 5, 1])
     """
-    counts: npt.NDArray[np.intp] = np.maximum(np.ceil(weights / largest), weights > 0).astype(np.intp)
+    counts: Rows = np.maximum(np.ceil(weights / largest), weights > 0).astype(np.intp)
     return counts

@@ -16,16 +16,14 @@ from typing import Any
 
 import joblib
 import numpy as np
-import numpy.typing as npt
 from joblib.externals.loky import ProcessPoolExecutor
 
 from medoids.distances.counting import Tally
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import effective_jobs
 
 __all__ = ["Calls", "Pairs"]
 
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 Function = Callable[[Any, Any], Any]
 # Which rows a pair is, for messages.
 Naming = Callable[[int, int], str]

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from medoids.distances.protocol import Dissimilarity, Floats, Index
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import Threads
 
 __all__ = ["Count", "Counted", "Tally"]
@@ -77,7 +75,7 @@ class Counted(Dissimilarity):
     def release(self) -> None:
         self.inner.release()
 
-    def reordered(self, order: npt.NDArray[np.intp]) -> Counted:
+    def reordered(self, order: Rows) -> Counted:
         return Counted(self.inner.reordered(order), self.tally)
 
     def block(self, rows: Index, columns: Index) -> Floats:
@@ -85,7 +83,7 @@ class Counted(Dissimilarity):
         self.tally.add(computed=out.size)
         return out
 
-    def exact_block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
+    def exact_block(self, rows: Index, columns: Index) -> Float64s:
         out = self.inner.exact_block(rows, columns)
         self.tally.add(computed=out.size)
         return out
@@ -93,5 +91,5 @@ class Counted(Dissimilarity):
     def take(self, rows: Index) -> Counted:
         return Counted(self.inner.take(rows), self.tally)
 
-    def cross(self, queries: Any) -> npt.NDArray[np.float64]:
+    def cross(self, queries: Any) -> Float64s:
         return self.inner.cross(queries)

@@ -18,11 +18,10 @@ import numpy.typing as npt
 
 from medoids.distances.protocol import Dissimilarity, Index, by_lots
 from medoids.distances.vocabulary import Vocabulary
+from medoids.engine.arrays import Float64s
 from medoids.engine.threads import Threads
 
 __all__ = ["Gower"]
-
-Float64s = npt.NDArray[np.float64]
 
 
 @dataclass

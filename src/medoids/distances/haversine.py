@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index
+from medoids.engine.arrays import Float64s, Rows
 
 __all__ = ["Haversine"]
-
-Float64s = npt.NDArray[np.float64]
 
 
 class Haversine(Dissimilarity):
@@ -66,10 +64,10 @@ class Haversine(Dissimilarity):
         out *= 2 * self._radius
         return out
 
-    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> Haversine:
+    def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> Haversine:
         return Haversine(objects, degrees=self._degrees, radius=self._radius)
 
-    def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
+    def put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
         self._places[rows] = self._radians(objects, "row")
 
     def take(self, rows: Index) -> Haversine:

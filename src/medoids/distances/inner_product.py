@@ -23,12 +23,12 @@ import numpy.typing as npt
 
 from medoids.distances.constant import runs_of, varying_columns
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, fits_float32, numbers_of
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.mapped import release, scratch
 from medoids.engine.threads import Threads, spans
 
 __all__ = ["InnerProduct"]
 
-Float64s = npt.NDArray[np.float64]
 
 _NEAR = {np.dtype(np.float32): 0.005, np.dtype(np.float64): 1e-5}
 # What is done to the squared distance: its square root, nothing, or half of it.
@@ -102,7 +102,7 @@ class InnerProduct(Dissimilarity):
             raise ValueError(
                 f"row {row} of X is too large: its squared distances overflow; rescale X before metric={self._metric!r}"
             )
-        self._order: npt.NDArray[np.intp] | None = None
+        self._order: Rows | None = None
         self._copy: Floats | None = None
         return top
 
@@ -121,12 +121,12 @@ class InnerProduct(Dissimilarity):
             self._squares[span] = np.einsum("ij,ij->i", rows, rows)
         return float(np.abs(rows).max(initial=0))
 
-    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> InnerProduct:
+    def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> InnerProduct:
         single = not facts.small and (self._angular or fits_float32(facts.top, objects.shape[1]))
         dtype = np.float32 if single else np.float64
         return InnerProduct(objects, self._metric, dtype=dtype, compiled=not facts.small, centre=facts.centre)
 
-    def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
+    def put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
         self._X[rows] = objects
         self._measure(rows)
         self._work[rows] = self._prepare(self._X[rows], self._shift[rows], self._scale[rows])
@@ -194,7 +194,7 @@ class InnerProduct(Dissimilarity):
         assert self._copy is not None
         return self._copy
 
-    def reordered(self, order: npt.NDArray[np.intp]) -> InnerProduct:
+    def reordered(self, order: Rows) -> InnerProduct:
         other: InnerProduct = copy(self)
         other.n, other._order, other._copy = len(order), order, None
         return other
@@ -233,7 +233,7 @@ class InnerProduct(Dissimilarity):
             np.matmul(self._work[rows], self._work[columns].T, out=out)
         return self._finish(out, self._lengths[rows], self._lengths[columns], i, j)
 
-    def steps(self, rows: Index, columns: Index, step: float, places: npt.NDArray[np.intp], values: Floats) -> bool:
+    def steps(self, rows: Index, columns: Index, step: float, places: Rows, values: Floats) -> bool:
         if self.exact or self._angular or not self._compiled or len(self._columns) > _SHORT:
             return False
         from medoids.distances.kernels.products import short_steps
@@ -262,15 +262,13 @@ class InnerProduct(Dissimilarity):
             out[:, span] = self._finish(product, self._squares[i], self._squares[k], i, k)
         return out
 
-    def _numbers(self, index: Index) -> npt.NDArray[np.intp]:
+    def _numbers(self, index: Index) -> Rows:
         """Return rows of X; blocks may be asked for in another order."""
         if self._order is not None:
             return self._order[index]
         return numbers_of(index, self.n)
 
-    def _finish(
-        self, out: Floats, left: Floats, right: Floats, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]
-    ) -> Floats:
+    def _finish(self, out: Floats, left: Floats, right: Floats, i: Rows, j: Rows) -> Floats:
         """Turn products of rows, with the squares of their lengths and their numbers in X, into distances."""
         near, power = _NEAR[out.dtype], _POWER[self._metric]
         if self._compiled:
@@ -292,7 +290,7 @@ class InnerProduct(Dissimilarity):
             out[np.ix_(self._scale[i] == 0, self._scale[j] == 0)] = 0  # rows without direction are alike
         return _apply_power(out, power)
 
-    def _direct(self, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]) -> Float64s:
+    def _direct(self, i: Rows, j: Rows) -> Float64s:
         """Squared distances of pairs of rows from the original data."""
         X, shift, scale = self._X, self._shift, self._scale
         if self._angular:

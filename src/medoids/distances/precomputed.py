@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.distances.protocol import Dissimilarity, Floats, Index
+from medoids.engine.arrays import Float64s
 
 __all__ = ["Precomputed"]
 
@@ -35,6 +35,6 @@ class Precomputed(Dissimilarity):
     def take(self, rows: Index) -> Precomputed:
         return Precomputed(self.block(rows, rows))
 
-    def cross(self, queries: Floats) -> npt.NDArray[np.float64]:
+    def cross(self, queries: Floats) -> Float64s:
         """Return entry [q, i] of ``queries`` as d(i, q), as scikit-learn orients precomputed kernels."""
         return np.asarray(queries, dtype=np.float64).T

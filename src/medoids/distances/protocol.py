@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from medoids.engine.arrays import Bools, Float64s, Floats, Rows
 from medoids.engine.threads import Threads, spans
 
 __all__ = ["Dissimilarity", "Facts", "Floats", "Index", "Reordered", "by_lots", "fits_float32", "numbers_of"]
 
-Floats = npt.NDArray[Any]
 # Which objects: a slice (no copy is made) or an array of row numbers.
-Index = slice | npt.NDArray[np.intp]
+Index = slice | Rows
 # Nanoseconds of work that cannot be interrupted.
 _WAIT = 1.5e8
 
@@ -42,7 +41,7 @@ class Facts:
     """
 
     small: bool
-    centre: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    centre: Float64s = field(default_factory=lambda: np.zeros(0))
     top: float = 0.0
     most: float = np.inf
     longest: int = 0
@@ -100,18 +99,18 @@ class Dissimilarity(ABC):
         """Return a bound on all distances; infinite where none is known."""
         return np.inf
 
-    def steps(self, rows: Index, columns: Index, step: float, places: npt.NDArray[np.intp], values: Floats) -> bool:
+    def steps(self, rows: Index, columns: Index, step: float, places: Rows, values: Floats) -> bool:
         """Fill lanes, by their places, with distances in whole numbers of a step; False if there is only `block`.
 
         ``values[place // LANES, row, place % LANES]`` is d(row, column), for the place of each column.
         """
         return False
 
-    def exact_block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
+    def exact_block(self, rows: Index, columns: Index) -> Float64s:
         """Return the same distances in float64 from the original data; decisions and losses rest on it."""
         return np.asarray(self.block(rows, columns), dtype=np.float64)
 
-    def complete(self) -> npt.NDArray[np.bool_] | None:
+    def complete(self) -> Bools | None:
         """Return which objects have no gaps, in a new array; None where objects cannot have any."""
         return None
 
@@ -122,21 +121,21 @@ class Dissimilarity(ABC):
     def release(self) -> None:  # noqa: B027
         """Give back what was read of an X that is on disk."""
 
-    def reordered(self, order: npt.NDArray[np.intp]) -> Dissimilarity:
+    def reordered(self, order: Rows) -> Dissimilarity:
         """Return the same distances with object ``order[i]`` as number i, for `block` only; the data are shared.
 
         A search that looks at objects in a fixed random order then takes slices, where it would have to gather rows.
         """
         return Reordered(self, order)
 
-    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> Dissimilarity:
+    def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> Dissimilarity:
         """Return the same distance among objects that are part of a larger whole, and that `put` may replace.
 
         ``numbers`` are theirs in the whole, for messages.
         """
         raise ValueError(f"{type(self).__name__} distances cannot be shared by several workers; fit on one machine")
 
-    def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
+    def put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
         """Put other objects, by whatever number they have in the whole, in the place of some; see `hosting`."""
         raise NotImplementedError
 
@@ -145,7 +144,7 @@ class Dissimilarity(ABC):
         """Return the same distance among some of the objects only, with whatever was fitted to all of them."""
 
     @abstractmethod
-    def cross(self, queries: Any) -> npt.NDArray[np.float64]:
+    def cross(self, queries: Any) -> Float64s:
         """Distances d(object, query) from all objects here to other data, of shape (n, queries)."""
 
 
@@ -158,7 +157,7 @@ def fits_float32(top: float, columns: int, p: float = 1.0) -> bool:
     return bool(low > -37 and high < 38)
 
 
-def numbers_of(index: Index, n: int) -> npt.NDArray[np.intp]:
+def numbers_of(index: Index, n: int) -> Rows:
     """Row numbers that an index stands for, at the cost of those rows only, however many there are.
 
     >>> numbers_of(slice(2, None), 5)
@@ -167,9 +166,7 @@ def numbers_of(index: Index, n: int) -> npt.NDArray[np.intp]:
     return np.arange(*index.indices(n)) if isinstance(index, slice) else index
 
 
-def by_lots(
-    fill: Callable[[npt.NDArray[np.intp]], Floats], n: int, queries: int, cost: float
-) -> npt.NDArray[np.float64]:
+def by_lots(fill: Callable[[Rows], Floats], n: int, queries: int, cost: float) -> Float64s:
     """Distances from n objects to queries, in lots of some tenths of a second: Ctrl-C comes between them."""
     out = np.empty((n, queries))
     for lot in spans(queries, max(1, int(_WAIT / (cost * max(1, n))))):
@@ -180,7 +177,7 @@ def by_lots(
 class Reordered(Dissimilarity):
     """Another numbering of the same objects."""
 
-    def __init__(self, inner: Dissimilarity, order: npt.NDArray[np.intp]) -> None:
+    def __init__(self, inner: Dissimilarity, order: Rows) -> None:
         self._inner, self._order = inner, order
         self.n, self.dtype, self.exact = len(order), inner.dtype, inner.exact
         self.symmetric, self.cost, self.threaded = inner.symmetric, inner.cost, inner.threaded
@@ -195,5 +192,5 @@ class Reordered(Dissimilarity):
     def take(self, rows: Index) -> Dissimilarity:
         return self._inner.take(self._order[rows])
 
-    def cross(self, queries: Any) -> npt.NDArray[np.float64]:
+    def cross(self, queries: Any) -> Float64s:
         return self._inner.cross(queries)[self._order]

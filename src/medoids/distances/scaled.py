@@ -14,17 +14,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
 from medoids.distances.objects import take_rows
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, numbers_of
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.mapped import release
 from medoids.engine.threads import Threads, spans
 
 __all__ = ["Scaled", "exponent_of", "in_unit"]
 
-Float64s = npt.NDArray[np.float64]
 # Exponents of the largest value up to which nothing is done: squares of it, and of a part in 1e20 of it, are numbers.
 _USUAL = 400
 # Ratios, of degree 0, need sums of a few values and reciprocals only; a larger unit would take digits from small rows.
@@ -126,7 +125,7 @@ class Scaled(Dissimilarity):
             )
         return out
 
-    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> Dissimilarity:
+    def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> Dissimilarity:
         # The unit is that of a few objects here; all objects of the whole decide there.
         return self._inner.hosting(objects, numbers, facts)
 

@@ -17,16 +17,14 @@ import warnings
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.distances.protocol import Dissimilarity, Index, by_lots
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.callers import callers_level
 from medoids.engine.threads import Threads
 
 __all__ = ["Warping"]
 
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 # Nanoseconds of a cell of the table that a path runs through, many series at a time.
 _CELL = 0.2
 _LAYOUTS = ("channels_last", "channels_first")

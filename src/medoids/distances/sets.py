@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from medoids.distances.protocol import Dissimilarity, Index
 from medoids.distances.sparse import Sparse
 from medoids.distances.vocabulary import Vocabulary
+from medoids.engine.arrays import Float64s
 from medoids.engine.threads import Threads
 
 __all__ = ["Sets"]
@@ -37,7 +37,7 @@ class Sets(Dissimilarity):
     def prepare(self, threads: Threads | None = None) -> None:
         self._sparse.prepare(threads)
 
-    def block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
+    def block(self, rows: Index, columns: Index) -> Float64s:
         return self._sparse.block(rows, columns)
 
     def take(self, rows: Index) -> Sets:
@@ -46,7 +46,7 @@ class Sets(Dissimilarity):
         part.n, part.cost = part._sparse.n, part._sparse.cost
         return part
 
-    def cross(self, queries: Any) -> npt.NDArray[np.float64]:
+    def cross(self, queries: Any) -> Float64s:
         return self._sparse.cross(_rows(queries, self._members.copy()))
 
 

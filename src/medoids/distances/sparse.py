@@ -17,11 +17,11 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from medoids.distances.protocol import Dissimilarity, Index, by_lots
+from medoids.engine.arrays import Float64s
 from medoids.engine.threads import Threads
 
 __all__ = ["SPARSE_METRICS", "Sparse"]
 
-Float64s = npt.NDArray[np.float64]
 # What the kernels call them.
 SPARSE_METRICS = {"euclidean": 1, "sqeuclidean": 2, "cosine": 0, "manhattan": 3, "jaccard": 4}
 # Most rows that share a pass, and entries of the table that they are spread into.

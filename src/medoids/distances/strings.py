@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, by_lots
 from medoids.distances.vocabulary import Vocabulary
+from medoids.engine.arrays import Float64s, Rows
 
 __all__ = ["STRING_METRICS", "Strings"]
 
@@ -84,7 +85,7 @@ class Strings(Dissimilarity):
         by_cells = name == "damerau_levenshtein" or tuple(weights) not in ((1, 1, 1), (1, 1, 2))
         self.cost = 15.0 + mean * (mean * _CELL if by_cells else 1 + mean * _BITS)
 
-    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> Strings:
+    def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> Strings:
         other = copy(self)
         other._words = Vocabulary() if facts.tokens else None
         other._texts = np.full(len(objects), "", dtype=object)
@@ -93,7 +94,7 @@ class Strings(Dissimilarity):
         other._suit(facts.longest, facts.length)
         return other
 
-    def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
+    def put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
         self._texts[rows] = _as_objects(objects if self._words is None else _encode(objects, self._words))
 
     def block(self, rows: Index, columns: Index) -> Floats:
@@ -119,7 +120,7 @@ class Strings(Dissimilarity):
         part.n = len(part._texts)
         return part
 
-    def cross(self, queries: Any) -> npt.NDArray[np.float64]:
+    def cross(self, queries: Any) -> Float64s:
         if self._length is not None:
             for row, query in enumerate(queries):
                 if len(query) != self._length:

@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from medoids.distances.protocol import Dissimilarity, Index, by_lots
 from medoids.distances.vocabulary import Vocabulary
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import Threads
 
 __all__ = ["Trees"]
 
-Float64s = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 # Nanoseconds of a pair of forests.
 _CELL = 2.0
@@ -62,7 +62,7 @@ class Trees(Dissimilarity):
         numbers = np.arange(self.n)
         return self._fill(numbers[rows], self._joined, numbers[columns])
 
-    def _fill(self, i: npt.NDArray[np.intp], other: tuple[Ints, ...], j: npt.NDArray[np.intp]) -> Float64s:
+    def _fill(self, i: Rows, other: tuple[Ints, ...], j: Rows) -> Float64s:
         from medoids.distances.kernels.trees import edit
 
         out = np.empty((len(i), len(j)))

@@ -22,13 +22,12 @@ import numpy.typing as npt
 
 from medoids.core.assignment import TOLERANCE, Assignment, lowest
 from medoids.distances import SMALL, Floats
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import Threads, spans
 from medoids.exact.matrix import Matrix
 
 __all__ = ["CarriedSums"]
 
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 # Arms of a tile, at least and at most: its sums stay in cache while the references stream by. Each thread gets two.
 _FEWEST, _MOST, _SHARES = 2048, 8192, 2
 # Entries of the matrix that one chunk reads; small enough for Ctrl-C.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.core.assignment import TOLERANCE, Assignment, lowest
 from medoids.core.problem import Problem
 from medoids.distances.precomputed import Precomputed
 from medoids.distances.protocol import Floats
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import spans
 
 __all__ = ["MARGIN", "Matrix", "matrix_bytes"]
@@ -50,7 +50,7 @@ class Matrix:
         self._problem = problem
         self.exact = distance.exact
         self.margin = 0.0 if self.exact else MARGIN
-        self.totals: npt.NDArray[np.float64] | None = None
+        self.totals: Float64s | None = None
         with distance.tally.phase("matrix"):
             if isinstance(distance.inner, Precomputed):
                 self.values: Floats = distance.inner.matrix
@@ -95,14 +95,12 @@ class Matrix:
     def _half(self) -> bool:
         return self._problem.distance.symmetric
 
-    def row(self, i: int, below: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def row(self, i: int, below: Float64s) -> Float64s:
         """Distances from i to all points: exact where they are up to the limits given."""
         values = np.asarray(self.values[i], dtype=np.float64)
         return values if self.exact else self._problem.sharpen(i, values, below)
 
-    def best_swap(
-        self, assignment: Assignment, estimates: npt.NDArray[np.float64]
-    ) -> tuple[int, int, npt.NDArray[np.float64], int] | None:
+    def best_swap(self, assignment: Assignment, estimates: Float64s) -> tuple[int, int, Float64s, int] | None:
         """Return (slot, row number, its distances, rows compared) of the best swap, or None if no swap is accepted.
 
         ``estimates`` are the losses that the rows lead to in their best slots, infinite for rows that are no
@@ -129,9 +127,7 @@ class Matrix:
                 return slot, i, self.row(i, assignment.d2), compared
             estimates[finalists] = np.inf
 
-    def _first_tie(
-        self, assignment: Assignment, estimates: npt.NDArray[np.float64], limit: float
-    ) -> npt.NDArray[np.intp]:
+    def _first_tie(self, assignment: Assignment, estimates: Float64s, limit: float) -> Rows:
         """Return the lowest of the rows that tie with the best, or none if not even that one may improve."""
         best = int(estimates.argmin())
         if not estimates[best] < limit:
@@ -140,6 +136,6 @@ class Matrix:
         magnitude = assignment.swap_magnitudes(row)[assignment.swap_losses(row).argmin()]
         return np.flatnonzero(estimates <= estimates[best] + TOLERANCE * magnitude)[:1]
 
-    def estimate(self, medoids: npt.NDArray[np.intp], points: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+    def estimate(self, medoids: Rows, points: Rows) -> Float64s:
         """Distances as the matrix has them."""
         return np.asarray(self.values[np.ix_(medoids, points)], dtype=np.float64)

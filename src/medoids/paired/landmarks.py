@@ -15,11 +15,11 @@ import numpy.typing as npt
 from medoids.distances import Dissimilarity, Floats, Index
 from medoids.distances.protocol import numbers_of
 from medoids.engine import LANES
+from medoids.engine.arrays import Rows
 from medoids.engine.threads import Threads, spans
 
 __all__ = ["Landmarks"]
 
-Rows = npt.NDArray[np.intp]
 # Points that are sorted by one landmark, when neighbours are put next to each other.
 _LEAF = 512
 # Cuts before the parts are sorted in threads.

@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from medoids.distances import Floats
 from medoids.engine import LANES
+from medoids.engine.arrays import Rows
 from medoids.engine.threads import Threads, spans
 
 __all__ = ["Level", "Order", "References", "Tile", "Work", "scan_stored"]
 
-Rows = npt.NDArray[np.intp]
 # Stored distances of a chunk, at least and at most: some hundredths of a millisecond of work, and some tenths. Each
 # thread gets two: an arm's sums are the same in any chunk.
 _LEAST, _MOST, _SHARES = 1 << 17, 1 << 20, 2

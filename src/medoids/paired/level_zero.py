@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from medoids.engine.arrays import Rows
 from medoids.paired.levels import Levels
 from medoids.paired.moments import Moments, State
 
@@ -52,7 +52,7 @@ class LevelZero:
             self._moments, self._seen = moments, state.first(span.stop)
         return moments
 
-    def _changed(self, old: State, state: State) -> npt.NDArray[np.intp] | None:
+    def _changed(self, old: State, state: State) -> Rows | None:
         """Return the references whose state changed; None if these are so many that it is better to start anew."""
         span = self._levels[0].span
         if old.swaps != state.swaps or not np.isfinite(old.d1[0]):

@@ -19,13 +19,13 @@ import numpy.typing as npt
 
 from medoids.distances import Dissimilarity, Floats, Tally
 from medoids.engine import LANES
+from medoids.engine.arrays import Rows
 from medoids.engine.threads import Threads, spans
 from medoids.paired.lanes import Level, Work, scan_stored
 from medoids.paired.tiles import Tiles
 
 __all__ = ["EVEN", "FAST", "SLOW", "Levels", "rounds"]
 
-Rows = npt.NDArray[np.intp]
 # How references grow from level to level: slowly for few distances; fast for few passes over what is stored; and evenly
 # where much of it is not stored but computed again, so that both count.
 SLOW, EVEN, FAST = (1.25, 1.5), (1.5, 1.5), (1.5, 2.0)

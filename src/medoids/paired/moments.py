@@ -24,14 +24,13 @@ import numpy.typing as npt
 
 from medoids.core.assignment import Assignment
 from medoids.distances import Floats
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import Threads, spans
 from medoids.paired.lanes import Order, References, Tile, Work
 from medoids.paired.levels import Levels
 
 __all__ = ["SUMS", "Moments", "State"]
 
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 # Names of the moments.
 SUMS = ("S", "Q", "T", "R", "P")
 # Arms that are moved at a time.

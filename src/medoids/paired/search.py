@@ -27,6 +27,7 @@ import numpy.typing as npt
 from medoids.bandit import Paired
 from medoids.distances import Floats
 from medoids.engine import LANES
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import Threads, spans
 from medoids.paired.lanes import References, Tile, Work, scan_stored
 from medoids.paired.levels import Levels
@@ -47,9 +48,6 @@ _PILOT, _ANYWAY = 128, 1024
 _FEW, _SKEW = 8, 2.0
 # A pivot that does not lead any more may leave so many times the arms that the leader would at best.
 LOYAL = 1.5
-
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 
 
 def _trusted(excess: Any, variance: Any, count: Any, width: float) -> Any:

@@ -14,13 +14,13 @@ import numpy.typing as npt
 from medoids.distances import Dissimilarity, Floats, Index, Tally
 from medoids.distances.protocol import numbers_of
 from medoids.engine import LANES
+from medoids.engine.arrays import Rows
 from medoids.engine.threads import Threads, spans
 from medoids.paired.landmarks import Landmarks
 from medoids.paired.lanes import Level, Tile, Work
 
 __all__ = ["Tiles"]
 
-Rows = npt.NDArray[np.intp]
 # Distances of a tile, which stays in a core's cache; its arms (a product needs some to be fast) and references.
 _TILE = 1 << 18
 _FEWEST, _ARMS, _REFERENCES = 64, 4096, 2048

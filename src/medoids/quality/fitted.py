@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from medoids.distances import Count, Dissimilarity, count_rows, dissimilarity
+from medoids.engine.arrays import Float64s
 from medoids.result import Clustering
 from medoids.settings import check_data, check_weights
 
@@ -106,7 +105,7 @@ def measured(model: Any, X: Any) -> tuple[Clustering, Dissimilarity, Any, Any]:
     return found, dissimilarity(checked, metric, found.parameters.get("metric_params")), metric, checked
 
 
-def weights_of(found: Clustering, sample_weight: Any) -> npt.NDArray[np.float64]:
+def weights_of(found: Clustering, sample_weight: Any) -> Float64s:
     """Return the weights that were given, or else those of the fit."""
     given = found.sample_weight if sample_weight is None else in_memory(sample_weight)
     return check_weights(given, len(found.labels))

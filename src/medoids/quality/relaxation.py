@@ -15,15 +15,14 @@ known loss, each direction keeping a part of the one before (Camerini, Fratta an
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.distances import SMALL, Floats
+from medoids.engine.arrays import Bools, Float64s
 from medoids.engine.threads import Threads, spans
 from medoids.exact.matrix import MARGIN
 
 __all__ = ["dual_bound"]
 
-Float64s = npt.NDArray[np.float64]
 
 # Steps at most; a gap to the known loss that is not worth another step; share of the direction before.
 _STEPS = 120
@@ -39,7 +38,7 @@ _CHUNK = 1 << 27
 def dual_bound(
     by_reference: Floats,  # (m, n): [s, i] is d(i, s)
     weights: Float64s,  # (m,)
-    allowed: npt.NDArray[np.bool_],  # (n,): rows that may be medoids
+    allowed: Bools,  # (n,): rows that may be medoids
     k: int,
     d1: Float64s,  # (m,): distances to the nearest medoid of a known solution
     d2: Float64s,  # (m,): to the second nearest

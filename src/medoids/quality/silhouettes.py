@@ -17,20 +17,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.stats import norm
 from sklearn.utils import check_random_state
 
 from medoids.distances import Dissimilarity
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import Threads, spans
 from medoids.quality.fitted import measured, weights_of
 from medoids.settings import check_count, parse_bytes
 
 __all__ = ["Silhouette", "medoid_silhouette", "medoid_silhouettes", "silhouette", "silhouettes"]
 
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 
 # Points that are drawn where all are too many.
 _SAMPLES = 1000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from medoids.engine.arrays import Float64s, Rows
 from medoids.reporting.palette import SHAPES, colour_of, shape_of
 from medoids.reporting.wording import escaped, number
 from medoids.result import TraceRecord
@@ -20,9 +20,6 @@ __all__ = [
     "shape_symbols",
     "silhouette_chart",
 ]
-
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 
 
 def shape_symbols() -> str:

@@ -6,19 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import normalize
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from medoids.distances import Dissimilarity
+from medoids.engine.arrays import Float64s, Rows
 from medoids.result import Clustering
 
 __all__ = ["LIMIT", "Layout", "distances_to_medoids", "drawn_rows", "place"]
 
-Float64s = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 
 # Points that are drawn at most.
 LIMIT = 5_000

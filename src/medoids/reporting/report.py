@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
 from medoids.distances import kind_of
+from medoids.engine.arrays import Float64s
 from medoids.quality.fitted import in_memory, measured, weights_of
 from medoids.quality.k_path import KPath
 from medoids.quality.silhouettes import medoid_silhouettes
@@ -29,7 +30,6 @@ from medoids.storage.files import Outputs
 
 __all__ = ["Findings", "placed_as", "report"]
 
-Float64s = npt.NDArray[np.float64]
 
 # Fewer pixels than this on a side are more likely to be measurements that happen to be a square number.
 _SMALLEST_IMAGE = 8

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
+from medoids.engine.arrays import Float64s
 from medoids.reporting.things import Things
 from medoids.reporting.wording import escaped, number, percent, shortened
 from medoids.result import Clustering
 
 __all__ = ["Columns", "Table"]
 
-Float64s = npt.NDArray[np.float64]
 
 # Features on a card, and in the list of all values of a medoid.
 _SHOWN, _LISTED = 5, 200

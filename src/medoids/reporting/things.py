@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from medoids.engine.arrays import Rows
 from medoids.reporting.images import data_uri, sheet
 from medoids.reporting.wording import escaped, number, shortened
 from medoids.result import Clustering
 
 __all__ = ["Images", "Numbered", "Objects", "Series", "Things"]
 
-Rows = npt.NDArray[np.intp]
 
 # Pixels of all thumbnails that a report carries at most: 5,000 images of 28 x 28.
 _THUMBNAILS = 4_000_000

@@ -7,10 +7,10 @@ import hashlib
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
 from medoids.distances import count_rows, take_rows
+from medoids.engine.arrays import Float64s
 
 __all__ = ["of_data", "of_value", "told"]
 
@@ -19,7 +19,7 @@ _ALL_BYTES, _ALL_ROWS = 1 << 24, 20_000
 _SAMPLED = 4096
 
 
-def of_data(X: Any, weights: npt.NDArray[np.float64]) -> dict[str, Any]:
+def of_data(X: Any, weights: Float64s) -> dict[str, Any]:
     """Return shape, type and a digest of the rows (of some, where X is large) and of the weights.
 
     >>> of_data(np.eye(2), np.ones(2))["shape"], of_data(["ape", "cobra"], np.ones(2))["shape"]

@@ -1,0 +1,18 @@
+"""The types of arrays that appear in signatures everywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Bools", "Float64s", "Floats", "Rows"]
+
+# Exact numbers: distances, weights, losses.
+Float64s = npt.NDArray[np.float64]
+# Distances in the precision of blocks, float32 or float64.
+Floats = npt.NDArray[Any]
+# Row numbers.
+Rows = npt.NDArray[np.intp]
+Bools = npt.NDArray[np.bool_]
