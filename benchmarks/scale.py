@@ -14,13 +14,13 @@ import numpy as np
 
 from benchmarks.datasets import covertype
 from benchmarks.measure import machine
-from medoids.algorithms import Problem
 from medoids.cluster.messages import Task, size_of
 from medoids.cluster.pairedpam import ShardedPAM
 from medoids.cluster.pool import InProcess
 from medoids.cluster.posing import pose, settle
 from medoids.cluster.shard import Shard
-from medoids.distances import Counted
+from medoids.core.problem import Problem
+from medoids.core.run import Run
 from medoids.engine.threads import Threads
 
 # Of the fit that is recorded.
@@ -82,10 +82,8 @@ def record(X: np.ndarray, k: int, shards: int = 2) -> Record:
     posed = pose(pool, task)
     settle(pool, posed, random, [[i] for i in range(shards)])
     with Threads(1) as threads:
-        counted = Counted(posed.distance, pool.tally)
-        weight = np.array([posed.weight])
-        problem = Problem(counted, weight, k, "build", 300, random, threads, 1 << 31)
-        ShardedPAM(problem, pool, posed).run()
+        problem = Problem(posed.distance, np.array([posed.weight]), k, "build", 300, 1 << 31)
+        ShardedPAM(problem, Run(problem, threads, random, pool.tally), pool, posed).solve()
     pool.close()
     busy = shards * sum(message.seconds for message in pool.messages)
     return Record(len(X), X.shape[1], shards, pool.messages, pool.tally.computed, busy)

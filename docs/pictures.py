@@ -10,10 +10,12 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from medoids import k_medoids
-from medoids.algorithms import Problem
 from medoids.bandit import FixedPermutation, Independent, search
 from medoids.bandit.arms import BuildArms
-from medoids.distances import Counted, Tally, dissimilarity
+from medoids.core.problem import Problem
+from medoids.core.rows import RowSource
+from medoids.core.run import Run
+from medoids.distances import Tally, dissimilarity
 from medoids.engine.threads import Threads
 
 HERE = Path(__file__).parent
@@ -37,19 +39,11 @@ def watch() -> Watched:
     X = load_digits().data
     n = len(X)
     with Threads(1) as threads:
-        problem = Problem(
-            distance=Counted(dissimilarity(X, "euclidean"), Tally()),
-            weights=np.ones(n),
-            k=10,
-            init="build",
-            max_iter=0,
-            random=np.random.RandomState(0),
-            threads=threads,
-            memory_limit=2**30,
-        )
+        problem = Problem(dissimilarity(X, "euclidean"), np.ones(n), 10, "build", 0, 2**30)
+        run = Run(problem, threads, np.random.RandomState(0), Tally())
         bounds = Watched(1 / (10 * n**3))
-        references = FixedPermutation(np.arange(n), 100, problem.random)
-        search(BuildArms(problem, problem.assign([]), "build", None), references, bounds)
+        references = FixedPermutation(np.arange(n), 100, run.random)
+        search(BuildArms(problem, run, RowSource(problem, run).assign([]), "build", None), references, bounds)
     return bounds
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+import medoids
 import oracle
 from medoids import KMedoids, certify, k_medoids, silhouette
 from medoids.algorithms import ALGORITHMS
 from medoids.distances import SMALL
-from medoids.settings import ALGORITHM_NAMES, NEEDS_MATRIX, parse_bytes
+from medoids.settings import ALGORITHM_NAMES, NEEDS_MATRIX, Settings, parse_bytes
 
 EVERY = ["auto", *ALGORITHMS]
 INITS = ["build", "lab", "random", "k-medoids++"]
@@ -768,7 +770,7 @@ def test_warnings_point_at_the_callers_line(cluster: Callable[[np.ndarray], Any]
 
 def test_reaching_max_iter_warns_and_says_what_to_do() -> None:
     rows = np.random.default_rng(10).normal(size=(80, 2))
-    with pytest.warns(ConvergenceWarning, match=r"stopped after max_iter=1 swaps.*raise max_iter"):
+    with pytest.warns(ConvergenceWarning, match=r"did not converge within max_iter=1 swaps; increase max_iter"):
         found = fit(rows, 5, init=[0, 1, 2, 3, 4], max_iter=1)
     assert not found.converged
     assert found.n_swaps == 1
@@ -797,3 +799,18 @@ def test_arguments_that_are_named(keyword: str, value: Any) -> None:
 
 def test_the_names_of_algorithms_are_those_of_the_functions() -> None:
     assert sorted(ALGORITHM_NAMES) == sorted(ALGORITHMS)
+
+
+@pytest.mark.parametrize("face", ["KMedoids", "k_medoids", "k_path", "dask"])
+def test_every_face_has_the_defaults_of_the_settings(face: str) -> None:
+    if face == "dask":
+        pytest.importorskip("dask")
+        from medoids.dask import KMedoids as function
+    else:
+        function = getattr(medoids, face)
+    own = {"X", "n_clusters", "sample_weight", "on_interrupt", "client"}
+    given = {name: each.default for name, each in signature(function).parameters.items() if name not in own}
+    expected = Settings().described()
+    assert given == {name: expected[name] for name in given}
+    if face != "k_path":
+        assert given.keys() == expected.keys()

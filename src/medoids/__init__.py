@@ -24,9 +24,9 @@ from medoids._version import __version__
 
 if TYPE_CHECKING:
     from medoids import plot
+    from medoids.api import k_medoids
     from medoids.distances import available_metrics
     from medoids.estimator import KMedoids
-    from medoids.pipeline import k_medoids
     from medoids.quality.certificate import Certificate, certify
     from medoids.quality.k_path import KPath, k_path
     from medoids.quality.silhouettes import Silhouette, medoid_silhouette, silhouette
@@ -63,7 +63,7 @@ _HOMES = {
     "TraceRecord": "medoids.result",
     "available_metrics": "medoids.distances",
     "certify": "medoids.quality.certificate",
-    "k_medoids": "medoids.pipeline",
+    "k_medoids": "medoids.api",
     "k_path": "medoids.quality.k_path",
     "medoid_silhouette": "medoids.quality.silhouettes",
     "open_parquet": "medoids.storage.parquet_zarr",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from operator import itemgetter
 from typing import Any
 from uuid import uuid4
@@ -13,24 +12,26 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from medoids.algorithms import Problem
 from medoids.cluster.banditpam import ShardedBanditPAM
 from medoids.cluster.messages import Task
 from medoids.cluster.pairedpam import ShardedPAM
 from medoids.cluster.posing import fingerprint, pose, settle
 from medoids.cluster.reading import check_part
-from medoids.distances import Counted, Dissimilarity, Facts, Floats, count_rows, dissimilarity, kind_of
+from medoids.core.problem import Problem
+from medoids.core.run import Journal, Run
+from medoids.distances import Dissimilarity, Facts, Floats, count_rows, dissimilarity, kind_of
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import Threads
-from medoids.pipeline import Settings, keep_steps, warn_of_limit
+from medoids.inputs import check_data
+from medoids.pipeline import open_checkpoint, warn_of_limit
 from medoids.result import TraceRecord
 from medoids.settings import (
+    Settings,
     check_callback,
     check_candidates,
     check_checkpoint,
     check_choice,
     check_count,
-    check_data,
     check_delta,
     check_frozen,
     check_init,
@@ -146,28 +147,8 @@ reason_, n_features_in_, feature_names_in_
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.client = client
-        self.metric = metric
-        self.metric_params = metric_params
-        self.algorithm = algorithm
-        self.init = init
-        self.n_init = n_init
-        self.swap = swap
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.delta = delta
-        self.cache_width = cache_width
-        self.memory_limit = memory_limit
-        self.k_range = k_range
-        self.frozen_medoids = frozen_medoids
-        self.candidates = candidates
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        names = ("n_clusters", "client", *Settings.names())
+        self.__dict__.update({name: value for name, value in locals().items() if name in names})
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMedoids:
         """Find the medoids.
@@ -183,7 +164,7 @@ reason_, n_features_in_, feature_names_in_
         KMedoids
         """
         self._check_settings()
-        settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
+        settings = Settings.of(vars(self))
         client = self.client if self.client is not None else _current_client()
         features = _features_of(X)
         weights = None if sample_weight is None else _delayed(sample_weight, "sample_weight")
@@ -205,31 +186,29 @@ reason_, n_features_in_, feature_names_in_
             posed = pose(pool, task, self.cache_width if bandit else None)
             if k > posed.candidates:
                 check_n_clusters(k, rows, posed.candidates)
+            problem = Problem(
+                distance=posed.distance,
+                weights=np.array([posed.weight]),
+                k=k,
+                init=init,
+                max_iter=self.max_iter,
+                memory_limit=parse_bytes(self.memory_limit),
+                delta=check_delta(self.delta),
+                frozen=frozen,
+            )
             with Threads(1) as threads:
-                problem = Problem(
-                    distance=Counted(posed.distance, pool.tally),
-                    weights=np.array([posed.weight]),
-                    k=k,
-                    init=init,
-                    max_iter=self.max_iter,
-                    random=random,
-                    threads=threads,
-                    memory_limit=parse_bytes(self.memory_limit),
-                    delta=check_delta(self.delta),
-                    callback=self.callback,
-                    frozen=frozen,
-                )
-                with keep_steps(problem, lambda: fingerprint(pool, posed), settings):
-                    if problem.checkpoint is not None:
-                        problem.checkpoint.algorithm, problem.checkpoint.reason = algorithm, reason
-                        problem.checkpoint.begin(0, problem.random)
-                    settle(pool, posed, problem.random, pool.numbers)
-                    search = _ALGORITHMS[self.algorithm](problem, pool, posed, int(self.verbose))
-                    solution = search.run()
+                run = Run(problem, threads, random, pool.tally, self.callback)
+                with open_checkpoint(problem, run, lambda: fingerprint(pool, posed), settings) as checkpoint:
+                    if checkpoint is not None:
+                        run.keep_journal(Journal(checkpoint, algorithm, reason), checkpoint.saved)
+                    run.begin()
+                    settle(pool, posed, run.random, pool.numbers)
+                    search = _ALGORITHMS[self.algorithm](problem, run, pool, posed, int(self.verbose))
+                    solution = search.solve()
             centers = search.centers()
         finally:
             pool.close()
-        warn_of_limit(solution, problem)
+        warn_of_limit(solution, problem, run)
         self.medoid_indices_ = centers.numbers
         self.cluster_centers_ = centers.objects if centers.objects.ndim == 2 else centers.objects.tolist()
         self._nearest = Nearest(self.cluster_centers_, self.metric, self.metric_params)
@@ -238,7 +217,7 @@ reason_, n_features_in_, feature_names_in_
         self.loss_ = self.inertia_ / posed.weight
         self._sample_weight = _weights_of(partitions)
         self.n_iter_, self.converged_ = solution.n_swaps, solution.converged
-        self.n_evaluations_, self.trace_ = pool.tally.computed, problem.trace
+        self.n_evaluations_, self.trace_ = pool.tally.computed, run.trace
         self.n_clusters_ = k
         self.algorithm_, self.reason_ = algorithm, reason
         for name in ("n_features_in_", "feature_names_in_"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -11,17 +10,18 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from medoids.api import fit_checked
 from medoids.callbacks import CallbackSupportMixin, reporting_steps
 from medoids.distances import count_rows, kind_of, kinds_of, release, take_rows
 from medoids.engine.threads import spans
-from medoids.pipeline import Settings, fit
+from medoids.inputs import check_data
 from medoids.result import TraceRecord
-from medoids.settings import check_data, check_weights
+from medoids.settings import Settings, check_weights
 
 __all__ = ["KMedoids"]
 
-# Rows of new data that meet the medoids together.
-_LOT = 1 << 18
+# Rows of new data that are compared with the medoids at a time.
+_ROWS_PER_QUERY = 1 << 18
 
 
 class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -175,27 +175,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.metric = metric
-        self.metric_params = metric_params
-        self.algorithm = algorithm
-        self.init = init
-        self.n_init = n_init
-        self.swap = swap
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.delta = delta
-        self.cache_width = cache_width
-        self.memory_limit = memory_limit
-        self.k_range = k_range
-        self.frozen_medoids = frozen_medoids
-        self.candidates = candidates
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        names = ("n_clusters", *Settings.names())
+        self.__dict__.update({name: value for name, value in locals().items() if name in names})
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMedoids:
         """Find the medoids.
@@ -216,9 +197,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
             try:
                 X = check_data(X, self.metric, self)
                 self._kind = kind_of(self.metric, X)
-                settings = Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
-                settings.callback = callback
-                clustering, self._medoids = fit(X, self.n_clusters, sample_weight, settings)
+                settings = Settings.of(vars(self), callback=callback)
+                clustering, self._medoids = fit_checked(X, self.n_clusters, sample_weight, settings)
             except BaseException:
                 # Nothing half-fitted: what was there before, a good fit or none, stays.
                 self.__dict__.clear()
@@ -262,8 +242,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         check_is_fitted(self)
         X = check_data(X, self.metric, self, reset=False, kind=self._kind)
         n = count_rows(X)
-        for lot in spans(n, _LOT):
-            rows = X if n <= _LOT else take_rows(X, lot)
+        for chunk in spans(n, _ROWS_PER_QUERY):
+            rows = X if n <= _ROWS_PER_QUERY else take_rows(X, chunk)
             if self.metric == "precomputed":
                 rows = rows[:, self.medoid_indices_]
             yield self._medoids.cross(rows).T

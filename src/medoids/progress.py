@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from medoids.result import TraceRecord
 
-if TYPE_CHECKING:  # a problem is above this floor
+if TYPE_CHECKING:
     from medoids.core.problem import Problem
+    from medoids.core.run import Run
 
 __all__ = ["narrated"]
 
 
 @contextmanager
-def narrated(problem: Problem, algorithm: str, reason: str, verbose: int) -> Iterator[None]:
+def narrated(problem: Problem, run: Run, algorithm: str, reason: str, verbose: int) -> Iterator[None]:
     """Tell of a problem's steps on standard error, and go on calling the user's own callback.
 
     Nothing is written into a pipe unless ``verbose`` is above 1, which gives lines; a terminal gets a bar, or lines
@@ -27,18 +28,9 @@ def narrated(problem: Problem, algorithm: str, reason: str, verbose: int) -> Ite
         yield
         return
     show = _bar if _shows_bar(verbose) else _lines
-    own = problem.callback
-    with show(problem, algorithm, reason) as tell:
-
-        def callback(step: TraceRecord) -> object:
-            tell(step)
-            return own(step) if own is not None else None
-
-        problem.callback = callback
-        try:
-            yield
-        finally:
-            problem.callback = own
+    with show(problem, run, algorithm, reason) as tell:
+        run.watch(tell)
+        yield
 
 
 def _speaks(verbose: int) -> bool:
@@ -66,7 +58,7 @@ def _change(step: TraceRecord) -> str:
 
 
 @contextmanager
-def _lines(problem: Problem, algorithm: str, reason: str) -> Iterator[Any]:
+def _lines(problem: Problem, run: Run, algorithm: str, reason: str) -> Iterator[Any]:
     sys.stderr.write(f"medoids: {algorithm} ({reason})\n")
 
     def tell(step: TraceRecord) -> None:
@@ -79,7 +71,7 @@ def _lines(problem: Problem, algorithm: str, reason: str) -> Iterator[Any]:
 
 
 @contextmanager
-def _bar(problem: Problem, algorithm: str, reason: str) -> Iterator[Any]:
+def _bar(problem: Problem, run: Run, algorithm: str, reason: str) -> Iterator[Any]:
     """Show phase, medoid, loss, distances, their rate and the time left.
 
     BUILD has k steps, so its end can be foretold. How many swaps follow is not known before they are made: until then
@@ -89,7 +81,7 @@ def _bar(problem: Problem, algorithm: str, reason: str) -> Iterator[Any]:
     from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
     from rich.text import Text
 
-    tally = problem.distance.tally
+    tally = run.tally
 
     class Distances(ProgressColumn):
         """Counted while a step is under way, too: the bar moves even where a step takes a minute."""
@@ -125,7 +117,7 @@ def _bar(problem: Problem, algorithm: str, reason: str) -> Iterator[Any]:
 
         def tell(step: TraceRecord) -> None:
             # Of the trace: a fit that goes on from a checkpoint has made steps before.
-            done = Counter(record.phase for record in problem.trace)
+            done = Counter(record.phase for record in run.trace)
             told: dict[str, Any] = {"change": _change(step), "loss": f"loss {step.loss:.6g}", "seconds": step.seconds}
             if step.phase == "build" and step.medoid_in is not None and done["build"] < problem.k:
                 phase = f"build {done['build']}/{problem.k}"

@@ -1,33 +1,34 @@
-"""Every check of what a user passes, and every message: what is wrong, where, and what to do.
+"""The keywords that all faces share: their defaults, their checks, and messages that say what is wrong and what to do.
 
-Settings are checked here, X in ``inputs.py``.
+X is checked in ``inputs.py``.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from medoids.core.initialization import INITS
 from medoids.engine.arrays import Float64s, Rows
-from medoids.inputs import check_data
+from medoids.result import TraceRecord
 
 __all__ = [
     "ALGORITHM_NAMES",
     "EAGER",
+    "INITS",
     "NEEDS_MATRIX",
+    "Settings",
     "check_algorithm",
     "check_callback",
     "check_checkpoint",
     "check_choice",
     "check_count",
-    "check_data",
     "check_delta",
     "check_frozen",
     "check_init",
@@ -60,9 +61,56 @@ ALGORITHM_NAMES = (
 )
 NEEDS_MATRIX = frozenset({"pam", "fastpam1", "fastpam", "fasterpam", "alternate"})
 EAGER = ("auto", "pairedpam")
+# Starts: BUILD, and those that are drawn at random.
+INITS = ("build", "random", "k-medoids++", "lab")
 _UNITS = {"": 1, "B": 1}
 for _power, _letter in enumerate("KMGT", start=1):
     _UNITS |= {f"{_letter}IB": 1024**_power, f"{_letter}B": 1000**_power, _letter: 1024**_power}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The keywords that the estimators and the functions share; `KMedoids` documents them."""
+
+    metric: Any = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    algorithm: str = "auto"
+    init: Any = "build"
+    n_init: int = 1
+    swap: str = "best"
+    max_iter: int = 300
+    time_limit: float | None = None
+    delta: float | None = None
+    cache_width: int = 1000
+    memory_limit: Any = "2GiB"
+    k_range: Any = None
+    frozen_medoids: Any = None
+    candidates: Any = None
+    callback: Callable[[TraceRecord], object] | None = None
+    checkpoint: Any = None
+    resume: bool = False
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any], **others: Any) -> Settings:
+        """Return the settings among some arguments, such as ``locals()`` or the attributes of an estimator.
+
+        >>> Settings.of({"metric": "cosine", "X": None}, max_iter=3).max_iter
+        3
+        """
+        named = {field.name: arguments[field.name] for field in fields(cls) if field.name in arguments}
+        return cls(**{**named, **others})
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Return the names of all keywords."""
+        return [field.name for field in fields(cls)]
+
+    def described(self, *, without: Iterable[str] = ()) -> dict[str, Any]:
+        """Return the settings as a dictionary."""
+        return {name: getattr(self, name) for name in self.names() if name not in without}
 
 
 def parse_bytes(memory_limit: Any) -> int:

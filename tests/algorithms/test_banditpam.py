@@ -15,7 +15,7 @@ from medoids import k_medoids
 FAMILY = ["banditpam", "banditpam+va", "banditpam+pic", "banditpam++"]
 
 
-@pytest.mark.filterwarnings("ignore:stopped after max_iter=2")
+@pytest.mark.filterwarnings("ignore:did not converge within max_iter=2")
 @pytest.mark.parametrize("algorithm", FAMILY)
 @pytest.mark.parametrize("name", ["mnist", "letter", "newsgroups", "scrna"])
 def test_pams_path_with_at_most_t_swaps(name: str, algorithm: str) -> None:
@@ -147,7 +147,7 @@ def test_counts_fall_in_the_papers_order(name: str) -> None:
     assert mean["banditpam"] > mean["banditpam+pic"] >= mean["banditpam++"]
 
 
-@pytest.mark.filterwarnings("ignore:stopped after max_iter=3")
+@pytest.mark.filterwarnings("ignore:did not converge within max_iter=3")
 def test_the_gain_over_banditpam_grows_with_k() -> None:
     X, metric = data.subset("mnist", 600, 0)
     ratio = {}

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from medoids import certify, k_medoids, k_path
+from medoids.algorithms import ALGORITHMS
 from medoids.core.problem import Problem
+from medoids.core.run import Run
 from medoids.distances import Dissimilarity
 from medoids.exact.matrix import Matrix
 from medoids.paired.levels import Levels
-from medoids.pipeline import ALGORITHMS
 
 X = np.random.RandomState(0).normal(size=(3200, 4))  # more than small, so that there are estimates beside exact ones
 
@@ -28,7 +29,9 @@ def remains(work: Callable[[], Any]) -> list[str]:
         kept = work()
         assert kept is not None
         return [
-            type(one).__name__ for one in gc.get_objects() if isinstance(one, (Matrix, Levels, Problem, Dissimilarity))
+            type(one).__name__
+            for one in gc.get_objects()
+            if isinstance(one, (Matrix, Levels, Problem, Run, Dissimilarity))
         ]
     finally:
         gc.enable()

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from medoids import Clustering, k_medoids
-from medoids.algorithms import Problem, Solution
 from medoids.cluster.banditpam import ShardedBanditPAM
 from medoids.cluster.messages import Task
 from medoids.cluster.pairedpam import ShardedPAM
 from medoids.cluster.pool import InProcess
 from medoids.cluster.posing import pose, settle
 from medoids.cluster.shard import Shard
-from medoids.distances import Counted
+from medoids.core.problem import Problem, Solution
+from medoids.core.run import Run
 from medoids.engine.threads import Threads
 
 
@@ -32,7 +32,7 @@ def sharded(
     seed: int = 0,
     memory_limit: int = 1 << 30,
     algorithm: str = "pairedpam",
-) -> tuple[Solution, Problem]:
+) -> tuple[Solution, Run, InProcess]:
     """Cut X into partitions at ``cuts``, deal these to shards in turn, and fit."""
     task = Task(metric, metric_params, k, frozen, memory_limit, 1)
     edges = [0, *cuts, len(X)]
@@ -58,26 +58,24 @@ def sharded(
         settle(pool, posed, random, numbers)
         with Threads(1) as threads:
             problem = Problem(
-                distance=Counted(posed.distance, pool.tally),
+                distance=posed.distance,
                 weights=np.array([posed.weight]),
                 k=k,
                 init=init,
                 max_iter=300,
-                random=random,
-                threads=threads,
                 memory_limit=memory_limit,
                 frozen=frozen,
             )
-            problem.distance.inner.pool = pool  # type: ignore[attr-defined]  # for whoever asks what was sent
+            run = Run(problem, threads, random, pool.tally)
             kind = ShardedBanditPAM if algorithm == "banditpam++" else ShardedPAM
-            return kind(problem, pool, posed).run(), problem
+            return kind(problem, run, pool, posed).solve(), run, pool
     finally:
         pool.close()
 
 
 def assert_same(X: Any, k: int, *, seed: int = 0, cuts: list[int], shards: int = 2, **settings: Any) -> Clustering:
     """Compare with the fit on one machine: medoids, loss, and the steps that led there."""
-    solution, problem = sharded(X, k, cuts=cuts, shards=shards, seed=seed, **settings)
+    solution, run, _ = sharded(X, k, cuts=cuts, shards=shards, seed=seed, **settings)
     local = k_medoids(
         X,
         k,
@@ -93,7 +91,7 @@ def assert_same(X: Any, k: int, *, seed: int = 0, cuts: list[int], shards: int =
     assert solution.assignment.medoids == local.medoid_indices.tolist()
     np.testing.assert_allclose(solution.assignment.loss, local.inertia, rtol=1e-12)
     assert (solution.n_swaps, solution.converged) == (local.n_swaps, local.converged)
-    for step, expected in zip(problem.trace, local.trace, strict=True):
+    for step, expected in zip(run.trace, local.trace, strict=True):
         assert (step.phase, step.medoid_in, step.medoid_out) == (
             expected.phase,
             expected.medoid_in,

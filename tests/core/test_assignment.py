@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from medoids import k_medoids
 from medoids.core import assignment as module
-from medoids.core.assignment import Assignment
+from medoids.core.assignment import Assignment, EstimatedRows, KeptRows, MeasuredRows
 
 
 def check(state: Assignment, D: np.ndarray) -> None:
@@ -30,7 +30,7 @@ def check(state: Assignment, D: np.ndarray) -> None:
         if rows[slot, i] <= ranked[0, i]:
             expected[i] = slot
     assert state.labels().tolist() == expected.tolist()
-    assert state.between().tolist() == rows[:, state.medoids].tolist()
+    assert state.lookup.between(np.array(state.medoids)).tolist() == rows[:, state.medoids].tolist()
 
 
 # Few different values, so that ties abound; asymmetric and negative, as distances may be.
@@ -39,17 +39,17 @@ def check(state: Assignment, D: np.ndarray) -> None:
     k=st.integers(1, 4),
     swaps=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), max_size=6),
     kept=st.booleans(),
-    lot=st.sampled_from([1, 3, 100]),
+    chunk=st.sampled_from([1, 3, 100]),
 )
 @settings(deadline=None, max_examples=150)
 def test_any_path_leads_to_the_same_state(
-    D: list[list[int]], k: int, swaps: list[tuple[int, int]], kept: bool, lot: int
+    D: list[list[int]], k: int, swaps: list[tuple[int, int]], kept: bool, chunk: int
 ) -> None:
     matrix = np.array(D, dtype=float)
-    before, module._LOT = module._LOT, lot
+    before, module._POINTS_PER_UPDATE = module._POINTS_PER_UPDATE, chunk
     try:
-        measure = None if kept else lambda medoids, points: matrix[np.ix_(medoids, points)]
-        state = Assignment(np.arange(1.0, 8.0), k, measure=measure)
+        lookup = KeptRows(k, 7) if kept else MeasuredRows(lambda medoids, points: matrix[np.ix_(medoids, points)])
+        state = Assignment(np.arange(1.0, 8.0), lookup)
         for i in range(k):
             state.add(i, matrix[i])
             check(state, matrix)
@@ -58,7 +58,7 @@ def test_any_path_leads_to_the_same_state(
                 state.swap(slot, i, matrix[i])
                 check(state, matrix)
     finally:
-        module._LOT = before
+        module._POINTS_PER_UPDATE = before
 
 
 # Distances that matter less than others are estimates, wrong by as much as they may be.
@@ -74,12 +74,11 @@ def test_estimates_lead_to_the_exact_state(
 ) -> None:
     matrix = np.array(D, dtype=float)
     estimates = matrix * (1 + 0.4 * module.DOUBT * np.array(errors))
-    state = Assignment(
-        np.arange(1.0, 8.0),
-        k,
-        measure=lambda medoids, points: matrix[np.ix_(medoids, points)],
-        estimate=lambda medoids, points: estimates[np.ix_(medoids, points)],
+    lookup = EstimatedRows(
+        lambda medoids, points: matrix[np.ix_(medoids, points)],
+        lambda medoids, points: estimates[np.ix_(medoids, points)],
     )
+    state = Assignment(np.arange(1.0, 8.0), lookup)
 
     def row(i: int) -> np.ndarray:
         above = np.maximum(estimates[i], np.nextafter(state.d2, np.inf))
@@ -109,7 +108,7 @@ def test_few_exact_distances_decide_beside_a_matrix(metric: str) -> None:
 def test_a_fit_without_the_table_is_the_same(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.RandomState(0).rand(4000, 4)
     expected = k_medoids(X, 6, algorithm=algorithm, random_state=0)
-    monkeypatch.setattr("medoids.core.problem._LITTLE", 0)
+    monkeypatch.setattr("medoids.core.problem._KEPT_BYTES", 0)
     found = k_medoids(X, 6, algorithm=algorithm, random_state=0, memory_limit=8 * 8 * 6 * 4000 - 1)
     assert found.medoid_indices.tolist() == expected.medoid_indices.tolist()
     assert found.inertia == expected.inertia

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import oracle
 from medoids import KMedoids, certify, k_medoids, k_path
-from medoids.algorithms import ALGORITHMS, Solution
-from medoids.pipeline import Settings, posed
+from medoids.algorithms import ALGORITHMS
+from medoids.core.problem import Solution
+from medoids.pipeline import prepare
+from medoids.settings import Settings
 
 INITS = ["build", "lab", "random", "k-medoids++"]
 PAMS = ["pam", "fastpam1", "pairedpam", "banditpam", "banditpam+va", "banditpam+pic", "banditpam++"]
@@ -28,9 +31,8 @@ def solve(X: Any, k: int, allowed: np.ndarray, algorithm: str, **keywords: Any) 
     algorithm = "pairedpam" if algorithm == "eager" else algorithm
     settings = Settings(algorithm=algorithm, swap=swap, random_state=0, **keywords)
     weights = keywords.pop("sample_weight", None)
-    with posed(X, k, weights, settings) as problem:
-        problem.allowed = allowed
-        return ALGORITHMS[algorithm](problem)
+    with prepare(X, k, weights, settings) as (problem, run):
+        return ALGORITHMS[algorithm](replace(problem, allowed=allowed), run)
 
 
 def table(n: int, gaps: float, seed: int = 0) -> pd.DataFrame:
@@ -116,9 +118,9 @@ def test_rows_of_weight_zero_are_no_candidates(memory_limit: Any) -> None:
     for algorithm in ("fastpam1", "pairedpam"):
         if algorithm == "pairedpam" or memory_limit != 1:
             settings = Settings(algorithm=algorithm, memory_limit=memory_limit, random_state=0)
-            with posed(X, 3, weights, settings) as problem:
-                problem.allowed = allowed
-                assert sorted(ALGORITHMS[algorithm](problem).assignment.medoids) == expected
+            with prepare(X, 3, weights, settings) as (problem, run):
+                found = ALGORITHMS[algorithm](replace(problem, allowed=allowed), run)
+                assert sorted(found.assignment.medoids) == expected
 
 
 # --- rows with gaps under gower ------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from pyarrow import parquet
 from medoids import KMedoids, k_medoids, open_parquet, open_zarr
 from medoids.distances import is_mapped, release
 from medoids.engine.mapped import scratch
-from medoids.settings import check_data
+from medoids.inputs import check_data
 
 X = np.random.RandomState(3).normal(size=(5000, 4)).astype(np.float32)
 

@@ -1,7 +1,8 @@
 """The algorithms, one file each, named as in the literature.
 
-An algorithm is a function from a `Problem` (points, weights, k, and the means to work) to a `Solution` (medoids, and
-whether it ended by its own rule). The middle floor: imports ``bandit``, ``distances`` and ``engine``, never the faces.
+An algorithm is a function of a `Problem` (points, weights, k, limits) and a `Run` (threads, random numbers, trace, and
+what is needed to resume) that returns a `Solution` (medoids, and whether it ended by its own rule). ``auto.py`` chooses
+among them. Imports ``exact``, ``paired``, ``bandit`` and what is below these.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from medoids.algorithms.fastpam2 import fastpam
 from medoids.algorithms.pairedpam import pairedpam
 from medoids.algorithms.pam import pam
 from medoids.core.problem import Problem, Solution
+from medoids.core.run import Run
 
-__all__ = ["ALGORITHMS", "Problem", "Solution"]
+__all__ = ["ALGORITHMS"]
 
-ALGORITHMS: dict[str, Callable[[Problem], Solution]] = {
+ALGORITHMS: dict[str, Callable[[Problem, Run], Solution]] = {
     "pairedpam": pairedpam,
     "banditpam": banditpam,
     "banditpam+va": banditpam_va,

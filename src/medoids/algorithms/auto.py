@@ -20,6 +20,7 @@ from math import floor, log, log10
 from time import perf_counter
 
 from medoids.core.problem import Problem
+from medoids.core.run import Run
 from medoids.distances import SMALL
 from medoids.exact.matrix import matrix_bytes
 
@@ -39,7 +40,7 @@ _DEAR = 1_000.0
 _SQUARES = 1e140
 
 
-def choose(problem: Problem) -> tuple[str, str]:
+def choose(problem: Problem, run: Run) -> tuple[str, str]:
     """Return the algorithm and the reason, for `verbose` and the result."""
     n, k, need = problem.n, problem.k, matrix_bytes(problem)
     size = f"{n:,} x {n:,} distance matrix"
@@ -50,8 +51,8 @@ def choose(problem: Problem) -> tuple[str, str]:
     dear = problem.distance.cost >= _DEAR
     if n <= (_FEW if dear else SMALL):
         return "fastpam1", f"the {size} is small: PAM's own path, exact"
-    seconds, largest = _measure(problem, _DEAR_PROBE if dear else _PROBE)
-    timed = problem.distance.inner.timed
+    seconds, largest = _measure(run, _DEAR_PROBE if dear else _PROBE)
+    timed = problem.distance.timed
     price = seconds if timed else 1e-9 * problem.distance.cost
     if largest > _SQUARES:
         return "fastpam1", f"squares of distances as large as {largest:.0e} overflow: PAM's own path, which needs none"
@@ -80,12 +81,12 @@ def _seconds(value: float) -> str:
     return f"{round(value, digits):,.{max(0, digits)}f}"
 
 
-def _measure(problem: Problem, rows: int) -> tuple[float, float]:
+def _measure(run: Run, rows: int) -> tuple[float, float]:
     """Seconds of one distance, and the largest, from one block of the first rows."""
     # Of a few rows, so that no working copy of all of X is made before it is known in which order it is wanted.
-    distance = problem.distance.take(slice(0, rows))
+    distance = run.distance.take(slice(0, rows))
     distance.prepare()
-    with distance.tally.phase("matrix"):
+    with run.phase("matrix"):
         distance.block(slice(0, 1), slice(0, 1))  # compile
         began = perf_counter()
         block = distance.block(slice(0, rows), slice(0, rows))

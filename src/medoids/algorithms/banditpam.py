@@ -17,9 +17,12 @@ from medoids.bandit.arms import BuildArms, PairArms, PointArms
 from medoids.bandit.cache import PermutationCache
 from medoids.core.assignment import Assignment, lowest
 from medoids.core.initialization import initialize
-from medoids.core.local_search import descend
+from medoids.core.local_search import accept, descend
 from medoids.core.problem import Problem, Solution
+from medoids.core.rows import RowSource
+from medoids.core.run import Run
 from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.threads import spans
 from medoids.exact.matrix import MARGIN
 
 __all__ = ["BATCH", "BanditPAM", "banditpam", "banditpam_pic", "banditpam_plusplus", "banditpam_va"]
@@ -27,7 +30,7 @@ __all__ = ["BATCH", "BanditPAM", "banditpam", "banditpam_pic", "banditpam_pluspl
 # The paper's B.
 BATCH = 100
 # Finalists that are compared exactly at once.
-_LOT = 64
+_FINALISTS_PER_CHUNK = 64
 
 
 @dataclass
@@ -35,43 +38,42 @@ class BanditPAM:
     """The program; ``virtual`` and ``cached`` are its two choices."""
 
     problem: Problem
+    run: Run
     virtual: bool
     cached: bool
 
     def __post_init__(self) -> None:
-        problem = self.problem
-        problem.distance.prepare(problem.threads)
+        problem, run = self.problem, self.run
+        self.rows = RowSource(problem, run)
+        problem.distance.prepare(run.threads)
         rows = np.repeat(np.arange(problem.n), problem.shares)  # several references where a weight is large
         order = FixedPermutation if self.cached else FreshDraws
-        self.references: References = order(rows, BATCH, problem.random)
+        self.references: References = order(rows, BATCH, run.random)
         self.cache = None
         if self.cached:
-            self.cache = PermutationCache(problem, self.references.order(), problem.cache_width, BATCH)
+            self.cache = PermutationCache(problem, run.threads, self.references.order(), problem.cache_width, BATCH)
         delta = 1 / (problem.k * len(problem.references) ** 3) if problem.delta is None else problem.delta
         self._mean_weight = float(problem.share_weights[rows].mean())
         self.bounds = Independent(delta)
 
-    def run(self) -> Solution:
-        problem = self.problem
-        assignment = self._build() if isinstance(problem.init, str) and problem.init == "build" else initialize(problem)
-        return descend(problem, assignment, lambda _: self._swap(assignment))
+    def solve(self) -> Solution:
+        assignment = self._build() if self.problem.starts_with_build else initialize(self.rows)
+        return descend(self.problem, self.run, assignment, lambda _: self._swap(assignment))
 
     def _build(self) -> Assignment:
-        problem = self.problem
-        assignment = problem.begin()
-        while len(assignment.medoids) < problem.k:
-            arms = BuildArms(problem, assignment, "build", self.cache)
+        assignment = self.rows.start()
+        while len(assignment.medoids) < self.problem.k:
+            arms = BuildArms(self.problem, self.run, assignment, "build", self.cache)
             found = search(arms, self.references, self.bounds)
             _, i, row, *_ = self._judge(arms.rows(found.arms), found, assignment.after_additions)
             assignment.add(i, row)
-            problem.record("build", assignment, i, None, references=found.references, candidates=len(found.arms))
+            self.run.step("build", assignment, i, references=found.references, candidates=len(found.arms))
         return assignment
 
     def _swap(self, assignment: Assignment) -> bool:
-        """Make the best swap; tell whether there was one that lowers the exact loss."""
-        problem = self.problem
+        """Make the best swap, and return whether there was one that lowers the exact loss."""
         kind = PointArms if self.virtual else PairArms
-        arms = kind(problem, assignment, "swap", self.cache)
+        arms = kind(self.problem, self.run, assignment, "swap", self.cache)
         if arms.count == 0:
             return False
         found = search(arms, self.references, self.bounds)
@@ -80,9 +82,7 @@ class BanditPAM:
         # errors and ties can neither raise the loss nor make the search go round in circles.
         if not assignment.improves(loss, magnitude):
             return False
-        out = assignment.medoids[slot]
-        assignment.swap(slot, i, row)
-        problem.record("swap", assignment, i, out, references=found.references, candidates=len(found.arms))
+        accept(self.run, assignment, slot, i, row, references=found.references, candidates=len(found.arms))
         return True
 
     def _judge(
@@ -92,40 +92,40 @@ class BanditPAM:
         after: Callable[[Float64s], tuple[Float64s, Float64s]],
     ) -> tuple[int, int, Float64s, float, float]:
         """Compare the arms that are left exactly: line 21 of Algorithm 1, and the slot of a single one (line 19)."""
-        problem = self.problem
+        run = self.run
         if found.exhausted:
             # Their means are exact but for float32: only those that it cannot tell from the best are left in question.
             best = found.means.min(axis=1)
-            scale = problem.trace[-1].loss * self._mean_weight if problem.trace else best.min()
+            scale = run.trace[-1].loss * self._mean_weight if run.trace else best.min()
             rows = rows[best <= best.min() + MARGIN * (abs(scale) + abs(best.min()))]
         rows = np.unique(rows)
-        lots = [rows[start : start + _LOT] for start in range(0, len(rows), _LOT)]
+        chunks = [rows[chunk] for chunk in spans(len(rows), _FINALISTS_PER_CHUNK)]
         judged = []
-        with problem.distance.tally.phase("exact"):
-            for lot in lots:
-                block = problem.exact_rows(lot)
+        with run.phase("exact"):
+            for chunk in chunks:
+                block = self.rows.rows(chunk)
                 judged.append(after(block))
             losses, magnitudes = (np.concatenate(part, axis=1) for part in zip(*judged, strict=True))
             slot, at = lowest(losses, magnitudes)
-            row = problem.exact_rows(rows[at : at + 1])[0] if len(lots) > 1 else block[at]
+            row = self.rows.rows(rows[at : at + 1])[0] if len(chunks) > 1 else block[at]
         return slot, int(rows[at]), row, float(losses[slot, at]), float(magnitudes[slot, at])
 
 
-def banditpam(problem: Problem) -> Solution:
+def banditpam(problem: Problem, run: Run) -> Solution:
     """BanditPAM (Tiwari et al. 2020)."""
-    return BanditPAM(problem, virtual=False, cached=False).run()
+    return BanditPAM(problem, run, virtual=False, cached=False).solve()
 
 
-def banditpam_va(problem: Problem) -> Solution:
+def banditpam_va(problem: Problem, run: Run) -> Solution:
     """BanditPAM with virtual arms."""
-    return BanditPAM(problem, virtual=True, cached=False).run()
+    return BanditPAM(problem, run, virtual=True, cached=False).solve()
 
 
-def banditpam_pic(problem: Problem) -> Solution:
+def banditpam_pic(problem: Problem, run: Run) -> Solution:
     """BanditPAM with the permutation-invariant cache."""
-    return BanditPAM(problem, virtual=False, cached=True).run()
+    return BanditPAM(problem, run, virtual=False, cached=True).solve()
 
 
-def banditpam_plusplus(problem: Problem) -> Solution:
+def banditpam_plusplus(problem: Problem, run: Run) -> Solution:
     """BanditPAM++ (Tiwari et al. 2023): both."""
-    return BanditPAM(problem, virtual=True, cached=True).run()
+    return BanditPAM(problem, run, virtual=True, cached=True).solve()

@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from medoids.algorithms.pairedpam import PairedPAM
-from medoids.core.assignment import Assignment
+from medoids.core.assignment import Assignment, KeptRows
 from medoids.core.initialization import initialize
-from medoids.core.local_search import descend
+from medoids.core.local_search import accept, descend
 from medoids.core.problem import Solution
 from medoids.exact.kernels import lowest_face
 from medoids.paired.moments import State
@@ -39,98 +39,93 @@ class EagerPAM(PairedPAM):
 
     def _first(self) -> int:
         problem = self.problem
-        most = problem.memory_limit // (2 * problem.n * problem.distance.inner.dtype.itemsize)  # half for later levels
+        most = problem.memory_limit // (2 * problem.n * problem.distance.dtype.itemsize)  # half for later levels
         return max(super()._first(), min(_EACH * problem.k, most))
 
-    def run(self) -> Solution:
+    def solve(self) -> Solution:
         problem = self.problem
-        build = isinstance(problem.init, str) and problem.init == "build"
-        assignment = self._start() if build else initialize(problem)
-        if "found" in problem.position:  # in the middle of the swaps of one search
-            found, *seen = problem.position["found"]
-            problem.position["swaps"] += self._make(
-                assignment, found, seen, problem.max_iter - problem.position["swaps"]
-            )
-        return descend(problem, assignment, lambda most: self._swap_some(assignment, most))
+        assignment = self._start() if problem.starts_with_build else initialize(self._rows)
+        position = self.run.position
+        if "found" in position:  # in the middle of the swaps of one search
+            found, *seen = position["found"]
+            position["swaps"] += self._make(assignment, found, seen, problem.max_iter - position["swaps"])
+        return descend(problem, self.run, assignment, lambda most: self._swap_some(assignment, most))
 
     def _start(self) -> Assignment:
         """Return the medoids that BUILD and single swaps find for the references of level 0."""
-        problem = self.problem
-        assignment = problem.resume() or problem.assign([])
-        if len(assignment.medoids) == problem.k:
+        run, rows = self.run, self._rows
+        assignment = run.resume(rows.assign) or rows.assign([])
+        if len(assignment.medoids) == self.problem.k:
             return assignment
-        with problem.distance.tally.phase("build"):
+        with run.phase("build"):
             medoids = self._solve_sample()
-        for i in self.order[medoids].tolist()[len(assignment.medoids) :]:
-            with problem.distance.tally.phase("exact"):
+        for i in self.store.order[medoids].tolist()[len(assignment.medoids) :]:
+            with run.phase("exact"):
                 row = self._exact_row(i, assignment)
             assignment.add(i, row)
-            span = self.levels[0].span
-            problem.record("build", assignment, i, None, references=span.stop, candidates=1)
+            run.step("build", assignment, i, references=self.store.levels[0].span.stop, candidates=1)
         return assignment
 
     def _solve_sample(self) -> list[int]:
-        problem, span = self.problem, self.levels[0].span
-        frozen = self.place[list(problem.frozen)].tolist()
-        sample = Assignment(problem.share_weights[self.order[span]], problem.k, frozen)
+        problem, span = self.problem, self.store.levels[0].span
+        frozen = self.store.place[list(problem.frozen)].tolist()
+        weights = problem.share_weights[self.store.order[span]]
+        sample = Assignment(weights, KeptRows(problem.k, len(weights)), frozen)
         free = self._arms.copy()
         for i in frozen:
-            self.levels.fill(0, np.array([i]))
-            sample.add(i, self.levels.row(0, i))
+            self.store.levels.fill(0, np.array([i]))
+            sample.add(i, self.store.levels.row(0, i))
             free[i] = False
         while len(sample.medoids) < problem.k:
             change = self._carry(State.of_sample(sample, swaps=False)).S
             i = int(np.argmin(np.where(free, change, np.inf)))
-            sample.add(i, self.levels.row(0, i))
+            sample.add(i, self.store.levels.row(0, i))
             free[i] = False
-        best, face = np.empty(len(self.order)), np.zeros(len(self.order), dtype=np.intp)
+        best, face = np.empty(len(self.store.order)), np.zeros(len(self.store.order), dtype=np.intp)
         while True:
             moments = self._carry(State.of_sample(sample, swaps=True))
-            lowest_face(moments.S, moments.T, 0, len(self.order), best, face)
+            lowest_face(moments.S, moments.T, 0, len(self.store.order), best, face)
             best[~free] = np.inf
             i = int(np.argmin(best))
             if best[i] == np.inf:  # every candidate is a medoid already
                 return sample.medoids
-            slot, row = int(face[i]), self.levels.row(0, i)
-            if not sample.improves(sample.swap_losses(row)[slot], sample.swap_magnitudes(row)[slot]):
+            slot, row = int(face[i]), self.store.levels.row(0, i)
+            if not sample.swap_improves(slot, row):
                 return sample.medoids
             free[sample.medoids[slot]], free[i] = True, False
             sample.swap(slot, i, row)
 
     def _swap_some(self, assignment: Assignment, most: int) -> int:
         """Make the swaps that a search is sure of, or the best of those that are left at its end; return how many."""
-        problem = self.problem
+        run = self.run
         found: list[int] = []
 
         def enough(arms: PairedArms) -> bool:
             found.extend(arms.improving(self.bounds))
             return len(found) > 0
 
-        with problem.distance.tally.phase("swap"):
+        with run.phase("swap"):
             arms = self._search(assignment, swaps=True, enough=enough)
         if found:
             made = self._make(assignment, found, [arms.t, len(arms.left)], most)
-            if made or problem.stopped:
+            if made or run.stopped:
                 return made
-            with problem.distance.tally.phase("swap"):  # to the end: the search was sure, and wrong
+            with run.phase("swap"):  # to the end: the search was sure, and wrong
                 arms = self._search(assignment, swaps=True)
         return int(self._swap_best(assignment, arms) or self._swap_overlooked(assignment))
 
     def _make(self, assignment: Assignment, found: list[int], seen: list[int], most: int) -> int:
-        """Make those of the swaps that a search found which still help, and at most so many; return how many."""
-        problem, made = self.problem, 0
+        """Make those of the swaps found by a search that still help, at most ``most``; return their number."""
+        run, made = self.run, 0
         for number, arm in enumerate(found):
-            if made == most or problem.stopped:
+            if made == most or run.stopped:
                 break
-            i = int(self.order[arm])
-            with problem.distance.tally.phase("exact"):
+            i = int(self.store.order[arm])
+            with run.phase("exact"):
                 row = self._exact_row(i, assignment)
-            losses = assignment.swap_losses(row)
-            slot = int(np.argmin(losses))
-            if assignment.improves(losses[slot], assignment.swap_magnitudes(row)[slot]):
-                out = assignment.medoids[slot]
-                assignment.swap(slot, i, row)
+            slot = int(np.argmin(assignment.swap_losses(row)))
+            if assignment.swap_improves(slot, row):
                 position = {"found": (found[number + 1 :], *seen)}
-                problem.record("swap", assignment, i, out, references=seen[0], candidates=seen[1], position=position)
+                accept(run, assignment, slot, i, row, references=seen[0], candidates=seen[1], position=position)
                 made += 1
         return made

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 from medoids.core.local_search import accept, descend
 from medoids.core.problem import Problem, Solution
+from medoids.core.run import Run
+from medoids.engine.arrays import Float64s
 from medoids.exact.start import start
 
 __all__ = ["fastpam1"]
 
 
-def fastpam1(problem: Problem) -> Solution:
-    _, sums, assignment = start(problem)
+def fastpam1(problem: Problem, run: Run, known: dict[int, Float64s] | None = None) -> Solution:
+    _, sums, assignment = start(problem, run, known)
 
     def swap(_: int) -> bool:
         references = sums.follow(assignment, swaps=True)
         best = sums.best_swap(assignment)
         if best is not None:
             slot, i, row, compared = best
-            accept(problem, assignment, slot, i, row, references=references, candidates=compared)
+            accept(run, assignment, slot, i, row, references=references, candidates=compared)
         return best is not None
 
-    return descend(problem, assignment, swap)
+    return descend(problem, run, assignment, swap)

@@ -15,16 +15,18 @@ from functools import partial
 import numpy as np
 
 from medoids.bandit import Paired, search_pairs
-from medoids.core.assignment import TOLERANCE, Assignment, lowest
+from medoids.core.assignment import TOLERANCE, Assignment, EstimatedRows, MeasuredRows, lowest
 from medoids.core.initialization import initialize
-from medoids.core.local_search import descend
+from medoids.core.local_search import accept, descend
 from medoids.core.problem import Problem, Solution
-from medoids.core.rows import MedoidRows
+from medoids.core.rows import RowSource
+from medoids.core.run import Run
 from medoids.engine.arrays import Float64s
 from medoids.exact.matrix import MARGIN
 from medoids.paired.level_zero import LevelZero
 from medoids.paired.levels import EVEN, FAST, SLOW, Levels, rounds
 from medoids.paired.moments import Moments, State
+from medoids.paired.rows import StoredRows
 from medoids.paired.search import COPIES, PairedArms
 
 __all__ = ["FEW", "PairedPAM", "bounds_of", "first_references", "levels_of", "pairedpam", "share_memory"]
@@ -78,71 +80,96 @@ def bounds_of(delta: float | None, n: int) -> tuple[Paired, ...]:
     return (Paired(DELTA, n), Paired(_LAST, n)) if delta is None else (Paired(delta, n),)
 
 
+class Store:
+    """The references in their order, and the distances that are stored for them."""
+
+    def __init__(self, problem: Problem, run: Run, first: int, missing: float | None) -> None:
+        self._problem, self._run = problem, run
+        # Several references have the same row where its weight is large.
+        self.order = run.random.permutation(np.repeat(np.arange(problem.n), problem.shares))
+        n = len(self.order)
+        distance = problem.distance.reordered(self.order)
+        copy = 0 if distance.spill else distance.copy_bytes()
+        budget, scarce = share_memory(n, problem.k, first, distance.dtype.itemsize, problem.memory_limit, copy)
+        cuts = levels_of(n, first, problem.distance.cost, scarce=scarce)
+        self._make_levels = partial(Levels, distance, cuts, budget, run.threads, run.tally, missing=missing)
+        self.levels = self._make_levels(coarse=distance.dtype == np.float32)
+        self.zero = LevelZero(self.levels)
+        self.place = np.full(problem.n, -1, dtype=np.intp)
+        self.place[self.order[::-1]] = np.arange(n)[::-1]  # the first, which stands for the row as an arm
+
+    def refine(self, state: State) -> None:
+        """Start again with finer numbers if those stored are too coarse for a state."""
+        if self.levels.too_coarse(state.typical()):
+            self.levels = self._make_levels(coarse=False)
+            self.zero = LevelZero(self.levels)
+
+    def whole(self, i: int) -> Float64s:
+        """Return the distances from row i to all points, in the precision of blocks; the leaders' are known already."""
+        row = np.empty(self._problem.n)
+        row[self.order] = self.levels.whole(int(self.place[i]))
+        rest = np.flatnonzero(self._problem.weights == 0)
+        if len(rest):
+            row[rest] = self._run.distance.exact_block(np.array([i]), rest)[0]
+        return row
+
+
 class PairedPAM:
     """One fit."""
 
     _missing: float | None = None  # of `Levels`
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        # Several references have the same row where its weight is large.
-        self.order = problem.random.permutation(np.repeat(np.arange(problem.n), problem.shares))
-        n = len(self.order)
-        distance = problem.distance.inner.reordered(self.order)
-        copy = 0 if distance.spill else distance.copy_bytes()
-        of = problem.k, self._first(), distance.dtype.itemsize, problem.memory_limit
-        budget, scarce = share_memory(n, *of, copy)
-        levels = levels_of(n, self._first(), problem.distance.cost, scarce=scarce)
-        parts = distance, levels, budget, problem.threads, problem.distance.tally
-        self._make_levels = partial(Levels, *parts, missing=self._missing)
-        self.levels = self._make_levels(coarse=distance.dtype == np.float32)
-        self.bounds, *self._wider = bounds_of(problem.delta, n)
-        self._zero = LevelZero(self.levels)
-        self.place = np.full(problem.n, -1, dtype=np.intp)
-        self.place[self.order[::-1]] = np.arange(n)[::-1]  # the first, which stands for the row as an arm
-        self._arms = np.zeros(n, dtype=bool)
-        self._arms[self.place[problem.candidates]] = True
-        if not distance.exact and problem.has_room(distance.dtype.itemsize):
-            problem.medoid_rows = MedoidRows(problem, self._whole)
+    def __init__(self, problem: Problem, run: Run) -> None:
+        self.problem, self.run = problem, run
+        self.store = Store(problem, run, self._first(), self._missing)
+        self.bounds, *self._wider = bounds_of(problem.delta, len(self.store.order))
+        self._arms = np.zeros(len(self.store.order), dtype=bool)
+        self._arms[self.store.place[problem.candidates]] = True
+        self._rows = self._make_rows()
+
+    def _make_rows(self, known: dict[int, Float64s] | None = None) -> RowSource:
+        distance = self.problem.distance
+        if distance.exact or not self.problem.has_room(distance.dtype.itemsize):
+            return RowSource(self.problem, self.run, known)
+        return StoredRows(self.problem, self.run, self.store.whole, known)
 
     def _first(self) -> int:
-        """Return how many references every arm meets."""
+        """Return the number of references that every arm is compared on."""
         return first_references(self.problem.distance.cost)
 
-    def run(self) -> Solution:
-        problem = self.problem
-        build = isinstance(problem.init, str) and problem.init == "build"
-        assignment = self.build() if build else initialize(problem)
-        return descend(problem, assignment, lambda _: self._swap(assignment))
+    def solve(self) -> Solution:
+        assignment = self.build() if self.problem.starts_with_build else initialize(self._rows)
+        return descend(self.problem, self.run, assignment, lambda _: self._swap(assignment))
 
-    def turn_to(self, problem: Problem) -> None:
-        """Go on with another number of medoids or start for the same points: order and stored distances stay."""
-        self.problem = problem
-        self._zero.forget()
+    def continue_with(self, problem: Problem, run: Run, known: dict[int, Float64s]) -> Solution:
+        """Solve for another number of medoids or start, with the same points, order and stored distances."""
+        self.problem, self.run = problem, run
+        self._rows = self._make_rows(known)
+        self.store.zero.forget()
+        return self.solve()
 
     def build(self) -> Assignment:
-        problem = self.problem
-        assignment = problem.begin()
-        while len(assignment.medoids) < problem.k:
-            with problem.distance.tally.phase("build"):
+        assignment = self._rows.start()
+        while len(assignment.medoids) < self.problem.k:
+            with self.run.phase("build"):
                 arms = self._search(assignment, swaps=False)
             found = self._judge(assignment, arms, assignment.after_additions)
             assert found is not None
             _, i, row, *_ = found
             assignment.add(i, row)
-            problem.record("build", assignment, i, None, references=arms.t, candidates=len(arms.left))
+            self.run.step("build", assignment, i, references=arms.t, candidates=len(arms.left))
             del arms, found, row  # before the next search has its own
         return assignment
 
     def _swap(self, assignment: Assignment) -> bool:
-        with self.problem.distance.tally.phase("swap"):
+        with self.run.phase("swap"):
             arms = self._search(assignment, swaps=True)
         return self._swap_best(assignment, arms) or self._swap_overlooked(assignment)
 
     def _swap_overlooked(self, assignment: Assignment) -> bool:
         """Look again, with wider bounds, for a swap before none is said to help; make the best if there is one."""
         for bounds in self._wider:
-            with self.problem.distance.tally.phase("swap"):
+            with self.run.phase("swap"):
                 arms = self._search(assignment, swaps=True, bounds=bounds)
             if self._swap_best(assignment, arms):
                 return True
@@ -150,7 +177,7 @@ class PairedPAM:
 
     def best_swap(self, assignment: Assignment) -> tuple[int, int, float] | None:
         """Return (slot, row, loss) of the best swap, or None if none lowers the loss; nothing is changed."""
-        with self.problem.distance.tally.phase("swap"):
+        with self.run.phase("swap"):
             arms = self._search(assignment, swaps=True)
         found = self._helpful(assignment, arms)
         return None if found is None else (found[0], found[1], found[3])
@@ -162,14 +189,11 @@ class PairedPAM:
 
     def _swap_best(self, assignment: Assignment, arms: PairedArms) -> bool:
         """Make the best swap of the arms that are left, if it helps."""
-        problem = self.problem
         found = self._helpful(assignment, arms)
         if found is None:
             return False
         slot, i, row, *_ = found
-        out = assignment.medoids[slot]
-        assignment.swap(slot, i, row)
-        problem.record("swap", assignment, i, out, references=arms.t, candidates=len(arms.left))
+        accept(self.run, assignment, slot, i, row, references=arms.t, candidates=len(arms.left))
         return True
 
     def _search(
@@ -181,21 +205,20 @@ class PairedPAM:
         enough: Callable[[PairedArms], bool] = lambda _: False,
     ) -> PairedArms:
         """Drop arms round by round, until few are left, all references have been seen, or the caller has enough."""
-        state = State.of(assignment, self.order, self.problem.share_weights, swaps=swaps)
-        if self.levels.too_coarse(state.typical()):
-            self.levels = self._make_levels(coarse=False)
-            self._zero = LevelZero(self.levels)
+        store = self.store
+        state = State.of(assignment, store.order, self.problem.share_weights, swaps=swaps)
+        store.refine(state)
         carried = self._carry(state)
         allowed = self._arms.copy()
-        allowed[self.place[assignment.medoids]] = False
+        allowed[store.place[assignment.medoids]] = False
         noise = TOLERANCE if self.problem.distance.exact else MARGIN
-        arms = PairedArms(self.levels, state, carried, allowed, self.problem.threads, noise)
+        arms = PairedArms(store.levels, state, carried, allowed, self.run.threads, noise)
         return search_pairs(arms, bounds or self.bounds, FEW, enough)
 
     def _carry(self, state: State) -> Moments:
-        """Bring the moments of level 0 to a state."""
-        carried = self._zero.follow(state)
-        self.problem.check_squares(carried.Q)
+        """Update the moments of level 0 to a state."""
+        carried = self.store.zero.follow(state)
+        self.run.check_squares(carried.Q)
         return carried
 
     def _judge(
@@ -208,45 +231,30 @@ class PairedPAM:
         problem = self.problem
         if len(arms.left) == 0:
             return None
-        rows = np.sort(self.order[arms.left])
-        with problem.distance.tally.phase("exact"):
+        rows = np.sort(self.store.order[arms.left])
+        with self.run.phase("exact"):
             if len(rows) > 1 and not problem.distance.exact:
-                estimates = np.array([after(self._whole(i)[None])[0].min() for i in rows.tolist()])
+                estimates = np.array([after(self.store.whole(i)[None])[0].min() for i in rows.tolist()])
                 rows = rows[estimates <= estimates.min() + MARGIN * abs(estimates.min())]
             block = np.array([self._exact_row(i, assignment) for i in rows.tolist()])
         losses, magnitudes = after(block)
         slot, at = lowest(losses, magnitudes)
         return slot, int(rows[at]), block[at], float(losses[slot, at]), float(magnitudes[slot, at])
 
-    def _whole(self, i: int) -> Float64s:
-        """Distances from row i to all points, in the precision of blocks; the leaders' are known already."""
-        problem, row = self.problem, np.empty(self.problem.n)
-        row[self.order] = self.levels.whole(int(self.place[i]))
-        rest = np.flatnonzero(problem.weights == 0)
-        if len(rest):
-            row[rest] = problem.distance.exact_block(np.array([i]), rest)[0]
-        return row
-
     def _exact_row(self, i: int, assignment: Assignment) -> Float64s:
-        """Distances from row i to all points, exact where they are up to the second nearest medoid's."""
-        problem = self.problem
-        if problem.distance.exact:
-            return self._whole(i)
-        if problem.medoid_rows is not None:
-            return problem.medoid_rows.row(i, assignment.d2)
-        row: Float64s = problem.exact_rows(np.array([i]))[0]
-        return row
+        """Return the distances from row i to all points: exact where they are at most the second nearest medoid's."""
+        return self.store.whole(i) if self.problem.distance.exact else self._rows.row(i, assignment.d2)
 
 
-def pairedpam(problem: Problem) -> Solution:
+def pairedpam(problem: Problem, run: Run) -> Solution:
     """PAM's medoids with high probability, from a fraction of the distances."""
     if problem.swap == "eager":
         from medoids.algorithms.eager import EagerPAM
 
-        solution = EagerPAM(problem).run()
+        solution = EagerPAM(problem, run).solve()
     else:
-        solution = PairedPAM(problem).run()
-    # They know the stored distances of this start, which the next has no room for.
-    problem.medoid_rows = None
-    solution.assignment.settle()
+        solution = PairedPAM(problem, run).solve()
+    if isinstance(solution.assignment.lookup, EstimatedRows):
+        # It knows the stored distances of this start, which the next start has no room for.
+        solution.assignment.lookup = MeasuredRows(RowSource(problem, run).measure)
     return solution

@@ -12,40 +12,41 @@ import numpy as np
 from medoids.core.assignment import Assignment
 from medoids.core.local_search import accept, descend
 from medoids.core.problem import Problem, Solution
+from medoids.core.run import Run
 from medoids.distances import Floats
 from medoids.engine.arrays import Float64s
 from medoids.engine.threads import spans
-from medoids.exact.matrix import Matrix
+from medoids.exact.matrix import MatrixRows
 from medoids.exact.start import start
 
 __all__ = ["pam"]
 
 
-def pam(problem: Problem) -> Solution:
-    matrix, _, assignment = start(problem)
+def pam(problem: Problem, run: Run) -> Solution:
+    rows, _, assignment = start(problem, run)
 
     def swap(_: int) -> bool:
-        best = _best_swap(problem, matrix, assignment)
+        best = _best_swap(rows, assignment)
         if best is not None:
             slot, i, row, compared = best
-            accept(problem, assignment, slot, i, row, references=problem.n, candidates=compared)
+            accept(run, assignment, slot, i, row, references=problem.n, candidates=compared)
         return best is not None
 
-    return descend(problem, assignment, swap)
+    return descend(problem, run, assignment, swap)
 
 
-def _best_swap(problem: Problem, matrix: Matrix, assignment: Assignment) -> tuple[int, int, Float64s, int] | None:
+def _best_swap(rows: MatrixRows, assignment: Assignment) -> tuple[int, int, Float64s, int] | None:
     """Eq. 5 of the paper: the loss of each swap, summed over all points."""
+    problem, run = rows.problem, rows.run
     losses = np.full((problem.k, problem.n), np.inf)
-    weights = problem.weights
     for slot in range(problem.k):
         remaining = np.where(assignment.nearest == slot, assignment.d2, assignment.d1)
-        work = partial(_sum_rows, matrix.values, remaining, weights, losses[slot])
-        problem.threads.map(work, spans(problem.n, max(1, (1 << 20) // problem.n)))
+        work = partial(_sum_rows, rows.matrix.values, remaining, problem.weights, losses[slot])
+        run.threads.map(work, spans(problem.n, max(1, (1 << 20) // problem.n)))
     losses[:, ~problem.eligible] = np.inf
     losses[:, assignment.medoids] = np.inf
     losses[assignment.fixed] = np.inf
-    return matrix.best_swap(assignment, losses.min(axis=0))
+    return rows.best_swap(assignment, losses.min(axis=0))
 
 
 def _sum_rows(

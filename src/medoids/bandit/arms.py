@@ -18,14 +18,15 @@ import numpy as np
 from medoids.bandit.cache import PermutationCache
 from medoids.core.assignment import Assignment
 from medoids.core.problem import Problem
+from medoids.core.run import Run
 from medoids.distances import Floats
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import spans
 
 __all__ = ["BuildArms", "PairArms", "PointArms", "addition_sums", "swap_sums"]
 
-# Arms of a chunk: with a batch of 100 references a chunk stays in a core's cache.
-_CHUNK = 1024
+# With a batch of 100 references, a chunk of this many arms stays in a core's cache.
+_ARMS_PER_CHUNK = 1024
 
 
 def addition_sums(block: Floats, d1: Floats, w: Floats) -> tuple[Float64s, Float64s]:
@@ -53,8 +54,10 @@ def swap_sums(
 class _MedoidArms:
     """What the three kinds share: distances, counted by phase and taken from the cache where there is one."""
 
-    def __init__(self, problem: Problem, assignment: Assignment, phase: str, cache: PermutationCache | None) -> None:
-        self._problem, self._phase, self._cache = problem, phase, cache
+    def __init__(
+        self, problem: Problem, run: Run, assignment: Assignment, phase: str, cache: PermutationCache | None
+    ) -> None:
+        self._distance, self._run, self._phase, self._cache = problem.distance, run, phase, cache
         # In the precision of the blocks: half the memory traffic in float32, whose errors the exact judgement mends.
         dtype = np.result_type(problem.distance.dtype, np.float32)
         self._d1, self._d2 = assignment.d1.astype(dtype), assignment.d2.astype(dtype)
@@ -88,24 +91,23 @@ class _MedoidArms:
     def pull(self, arms: Rows, order: Rows, batch: slice) -> tuple[Float64s, Float64s]:
         rows, references = self.rows(arms), order[batch]
         sums, squares = np.empty((2, len(arms), self.faces))
-        distance = self._problem.distance
         cache = self._cache if self._cache is not None and self._cache.holds(batch) else None
         # The batch that sigma is first estimated from is counted as such, as in the paper's logs.
-        with distance.tally.phase("sigma" if batch.start == 0 else self._phase):
+        with self._run.phase("sigma" if batch.start == 0 else self._phase):
             asked = len(rows) * len(references)
             computed = asked if cache is None else cache.fill(rows, batch)
-            distance.tally.add(computed=computed, cached=asked - computed)
+            self._run.tally.add(computed=computed, cached=asked - computed)
 
-            def work(lot: slice) -> None:
+            def work(chunk: slice) -> None:
                 if cache is None:
-                    block = distance.inner.block(rows[lot], references)
+                    block = self._distance.block(rows[chunk], references)
                 else:
-                    block = cache.read(rows[lot], batch)
+                    block = cache.read(rows[chunk], batch)
                 with np.errstate(over="ignore", invalid="ignore"):
-                    sums[lot], squares[lot] = self._changes(block, arms[lot], references)
+                    sums[chunk], squares[chunk] = self._changes(block, arms[chunk], references)
 
-            self._problem.threads.map(work, spans(len(rows), _CHUNK), threaded=distance.threaded)
-        self._problem.check_squares(squares)
+            self._run.threads.map(work, spans(len(rows), _ARMS_PER_CHUNK), threaded=self._distance.threaded)
+        self._run.check_squares(squares)
         return sums, squares
 
     def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
@@ -123,8 +125,10 @@ class BuildArms(_MedoidArms):
 class PointArms(_MedoidArms):
     """BanditPAM++ SWAP: points with k virtual arms each (Algorithm 1, lines 7 to 15)."""
 
-    def __init__(self, problem: Problem, assignment: Assignment, phase: str, cache: PermutationCache | None) -> None:
-        super().__init__(problem, assignment, phase, cache)
+    def __init__(
+        self, problem: Problem, run: Run, assignment: Assignment, phase: str, cache: PermutationCache | None
+    ) -> None:
+        super().__init__(problem, run, assignment, phase, cache)
         self.faces = len(self._slots)
         self._k = problem.k
 
@@ -136,8 +140,10 @@ class PointArms(_MedoidArms):
 class PairArms(_MedoidArms):
     """BanditPAM SWAP: every pair of a medoid and a candidate is an arm, and computes its own distances (Eq. 7)."""
 
-    def __init__(self, problem: Problem, assignment: Assignment, phase: str, cache: PermutationCache | None) -> None:
-        super().__init__(problem, assignment, phase, cache)
+    def __init__(
+        self, problem: Problem, run: Run, assignment: Assignment, phase: str, cache: PermutationCache | None
+    ) -> None:
+        super().__init__(problem, run, assignment, phase, cache)
         self._pairs = len(self._slots)
         self.count = len(self.candidates) * self._pairs
 

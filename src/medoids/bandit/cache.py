@@ -11,7 +11,7 @@ import numpy as np
 from medoids.core.problem import Problem
 from medoids.distances import Floats
 from medoids.engine.arrays import Rows
-from medoids.engine.threads import spans
+from medoids.engine.threads import Threads, spans
 
 __all__ = ["PermutationCache"]
 
@@ -22,19 +22,20 @@ class PermutationCache:
     Parameters
     ----------
     problem : Problem
+    threads : Threads
     order : ndarray
         The fixed permutation.
     width : int
-        Most distances to keep for a point; less where ``memory_limit`` says so.
+        Maximum number of distances to keep per point; fewer if ``memory_limit`` demands it.
     batch : int
         Entries are computed and kept by whole batches.
     """
 
-    def __init__(self, problem: Problem, order: Rows, width: int, batch: int) -> None:
+    def __init__(self, problem: Problem, threads: Threads, order: Rows, width: int, batch: int) -> None:
         distance = problem.distance
         affordable = problem.memory_limit // (problem.n * distance.dtype.itemsize)
         self.width = int(min(width, affordable, len(order))) // batch * batch
-        self._problem, self._order, self._batch = problem, order, batch
+        self._distance, self._threads, self._order, self._batch = distance, threads, order, batch
         self._values = np.empty((problem.n, self.width), dtype=distance.dtype)
         self._known = np.zeros((problem.n, self.width // batch), dtype=bool)
 
@@ -43,16 +44,15 @@ class PermutationCache:
         return bool(batch.stop <= self.width)
 
     def fill(self, rows: Rows, batch: slice) -> int:
-        """Compute what is missing of a batch for some rows; return how many distances that were."""
+        """Compute what is missing of a batch for some rows; return the number of distances computed."""
         column = batch.start // self._batch
         missing = np.unique(rows[~self._known[rows, column]])
         references = self._order[batch]
 
-        def work(lot: slice) -> None:
-            self._values[missing[lot], batch] = self._problem.distance.inner.block(missing[lot], references)
+        def work(chunk: slice) -> None:
+            self._values[missing[chunk], batch] = self._distance.block(missing[chunk], references)
 
-        distance = self._problem.distance
-        self._problem.threads.map(work, spans(len(missing), 1024), threaded=distance.threaded)
+        self._threads.map(work, spans(len(missing), 1024), threaded=self._distance.threaded)
         self._known[missing, column] = True
         return len(missing) * len(references)
 

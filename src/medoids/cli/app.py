@@ -212,7 +212,7 @@ def cluster(
         found = load(file, how, Selection(columns, ignore, id, weights), metric, precomputed, scale)
         tell(found.notes, quiet)
         check_k(k, found, file)
-        from medoids.pipeline import k_medoids
+        from medoids.api import k_medoids
 
         began = perf_counter()
         with telling_of(checkpoint):

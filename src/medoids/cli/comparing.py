@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from medoids.api import k_medoids
 from medoids.cli.failures import Failure
 from medoids.cli.translating import in_options
 from medoids.distances import SMALL
-from medoids.pipeline import k_medoids
 
 __all__ = ["above_best", "compare", "draw"]
 

@@ -155,7 +155,7 @@ class Model:
         """Distances from each medoid to new data, of shape (k, rows)."""
         if self.body["kind"] == "matrix":
             return np.asarray(X[:, self.body["rows"]], dtype=np.float64).T
-        from medoids.settings import check_data  # loads scikit-learn, which a wrong file need not wait for
+        from medoids.inputs import check_data  # loads scikit-learn, which a wrong file need not wait for
 
         metric = self.body["metric"]
         near = self._distance()
@@ -165,7 +165,7 @@ class Model:
 
     def _distance(self) -> Dissimilarity:
         """The distance among the medoids, with what was fitted to the training data."""
-        from medoids.settings import check_data
+        from medoids.inputs import check_data
 
         body = self.body
         metric, medoids = body["metric"], body["medoids"]

@@ -85,7 +85,7 @@ class ShardedBanditPAM(ShardedPAM):
 
     def _limit(self, best: float) -> float:
         """Return up to which mean an arm may be the best, where float32 cannot tell."""
-        trace = self.problem.trace
+        trace = self.run.trace
         scale = trace[-1].loss * self.posed.weight / self.posed.n if trace else best
         return best + MARGIN * (abs(scale) + abs(best))
 

@@ -15,9 +15,10 @@ from medoids.cluster.messages import Copies
 from medoids.cluster.pool import Pool, ShardLost
 from medoids.cluster.posing import Posed
 from medoids.cluster.search import Levelled, ShardedArms
-from medoids.core.assignment import TOLERANCE, Assignment, lowest
+from medoids.core.assignment import TOLERANCE, Assignment, KeptRows, lowest
 from medoids.core.local_search import descend
 from medoids.core.problem import Problem, Solution
+from medoids.core.run import Run
 from medoids.engine.arrays import Rows
 from medoids.exact.matrix import MARGIN
 from medoids.paired.moments import State
@@ -41,26 +42,27 @@ class ShardedPAM:
     ----------
     problem : Problem
         Of which ``weights`` is the sum of all.
+    run : Run
     pool : Pool
     posed : Posed
     verbose : int
         Above 0, each step's traffic is told.
     """
 
-    def __init__(self, problem: Problem, pool: Pool, posed: Posed, verbose: int = 0) -> None:
-        self.problem, self.pool, self.posed, self._verbose = problem, pool, posed, verbose
+    def __init__(self, problem: Problem, run: Run, pool: Pool, posed: Posed, verbose: int = 0) -> None:
+        self.problem, self.run, self.pool, self.posed, self._verbose = problem, run, pool, posed, verbose
         self.guests = Guests(pool)
         self.levels = Levelled(posed.n, posed.spans)
         self._sent = 0
         self._told = pool.trips, pool.down, pool.up
         self._copies: dict[int, Copies] = {}  # the medoids themselves
-        self.assignment = Assignment(np.zeros(0), problem.k, problem.frozen)
+        self.assignment = Assignment(np.zeros(0), KeptRows(problem.k, 0), problem.frozen)
         self._prepare()
 
     def _prepare(self) -> None:
         self.bounds: Sequence[Any] = bounds_of(self.problem.delta, self.posed.n)
 
-    def run(self) -> Solution:
+    def solve(self) -> Solution:
         problem = self.problem
         self._resume()
         assignment = self.assignment
@@ -72,35 +74,32 @@ class ShardedPAM:
         elif not assignment.medoids:
             for i in problem.init.tolist():
                 self._redone(lambda i=i: self._enter(i, None))  # type: ignore[misc]
-            problem.record("build", assignment, None, None, references=self.posed.rows, candidates=problem.k)
+            self.run.step("build", assignment, references=self.posed.rows, candidates=problem.k)
             self._tell()
-        return descend(problem, assignment, lambda _: self._redone(self._swap))
+        return descend(problem, self.run, assignment, lambda _: self._redone(self._swap))
 
     def _resume(self) -> None:
-        """Take up the state of a checkpoint, if there is one."""
-        problem = self.problem
-        saved, problem.saved = problem.saved, None
-        if saved is None:
-            return
-        self._redone(lambda: self.restore(list(saved.medoids)))
-        problem.trace, problem.position = list(saved.trace), dict(saved.position)
-        if len(saved.medoids) == problem.k:
-            problem.medoids = tuple(saved.medoids)
+        """Restore the state of the checkpoint, if there is one."""
+
+        def assign(medoids: list[int]) -> Assignment:
+            self._redone(lambda: self.restore(list(medoids)))
+            return self.assignment
+
+        self.run.resume(assign)
 
     def _add(self, i: int, *, references: int, candidates: int) -> None:
         self._redone(lambda: self._enter(i, None))
-        self.problem.record("build", self.assignment, i, None, references=references, candidates=candidates)
+        self.run.step("build", self.assignment, i, references=references, candidates=candidates)
         self._tell()
 
     def _build(self) -> None:
-        problem = self.problem
-        with problem.distance.tally.phase("build"):
+        with self.run.phase("build"):
             arms = self._search(self.bounds[0], swaps=False)
         found = self._judge(arms.rows(), swaps=False)
         assert found is not None
         references, candidates = arms.t, len(arms.left)
         self._enter(found[1], None)
-        problem.record("build", self.assignment, found[1], None, references=references, candidates=candidates)
+        self.run.step("build", self.assignment, found[1], references=references, candidates=candidates)
         self._tell()
 
     def _swap(self) -> bool:
@@ -108,8 +107,8 @@ class ShardedPAM:
 
     def _swap_best(self, bounds: Any) -> bool:
         """Search, and make the best swap of the arms that are left, if it helps."""
-        problem, assignment = self.problem, self.assignment
-        with problem.distance.tally.phase("swap"):
+        assignment = self.assignment
+        with self.run.phase("swap"):
             arms = self._search(bounds, swaps=True)
         found = self._judge(arms.rows(), swaps=True)
         if found is None or not assignment.improves(*found[2:]):
@@ -117,7 +116,7 @@ class ShardedPAM:
         slot, i, *_ = found
         out, references, candidates = assignment.medoids[slot], arms.t, len(arms.left)
         self._enter(i, slot)
-        problem.record("swap", assignment, i, out, references=references, candidates=candidates)
+        self.run.step("swap", assignment, i, out, references=references, candidates=candidates)
         self._tell()
         return True
 
@@ -128,7 +127,7 @@ class ShardedPAM:
         one = np.ones(1)
         state = State(mean * one, np.inf * one, np.zeros(1, np.intp), one, slots, swaps, tuple(assignment.fixed))
         noise = TOLERANCE if problem.distance.exact else MARGIN
-        arms = ShardedArms(self.pool, self.guests, self.levels, state, problem.threads, noise, self._sent)
+        arms = ShardedArms(self.pool, self.guests, self.levels, state, self.run.threads, noise, self._sent)
         search_pairs(arms, bounds, FEW)
         self._sent = arms.sent
         return arms
@@ -138,7 +137,7 @@ class ShardedPAM:
         if len(rows) == 0:
             return None
         tables = []
-        with self.problem.distance.tally.phase("exact"):
+        with self.run.phase("exact"):
             for start in range(0, len(rows), _LOT):
                 guests = self.guests.invite(rows[start : start + _LOT])
                 tables.append(sum(self.pool.ask("judge", guests, swaps)))
@@ -149,7 +148,7 @@ class ShardedPAM:
     def _enter(self, i: int, slot: int | None) -> None:
         """Make a row a medoid everywhere."""
         row = np.array([i])
-        with self.problem.distance.tally.phase("exact"):
+        with self.run.phase("exact"):
             guest = int(self.guests.invite(row)[0])
             answers = self.pool.ask("enter", i, guest, slot)
         parts = sum(part for part, _ in answers)
@@ -179,11 +178,11 @@ class ShardedPAM:
         if copies:
             objects = np.concatenate([c.objects for c in copies])
             everyone = Copies(np.array(medoids, dtype=np.intp), objects)
-        with self.problem.distance.tally.phase("exact"):
+        with self.run.phase("exact"):
             parts = sum(self.pool.ask("restore", medoids, everyone))
         self.guests.clear()
         if self.assignment.medoids != medoids:
-            self.assignment = Assignment(np.zeros(0), self.problem.k, self.problem.frozen)
+            self.assignment = Assignment(np.zeros(0), KeptRows(self.problem.k, 0), self.problem.frozen)
             for i in medoids:
                 self.assignment.add(i, np.zeros(0))
         self.assignment.loss, self.assignment.magnitude = parts.tolist() if medoids else (np.inf, np.inf)
@@ -213,8 +212,8 @@ class ShardedPAM:
 
     def _tell(self) -> None:
         """Tell what the step sent to and fro."""
-        pool, step = self.pool, self.problem.trace[-1]
-        number = sum(record.phase == step.phase for record in self.problem.trace)
+        pool, step = self.pool, self.run.trace[-1]
+        number = sum(record.phase == step.phase for record in self.run.trace)
         now = pool.trips, pool.down, pool.up
         trips, down, up = (new - old for new, old in zip(now, self._told, strict=True))
         self._told = now

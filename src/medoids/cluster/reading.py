@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.distances import Floats, count_rows
-from medoids.settings import check_data
+from medoids.inputs import check_data
 
 __all__ = ["check_part", "check_part_weights"]
 

@@ -17,8 +17,8 @@ from medoids.cluster.host import Facing, Host, empty_like
 from medoids.cluster.messages import Census, Copies, Drop, Lead, Left, Partial, Plan, References, Survivors, Task
 from medoids.cluster.points import ShardPoints, changes
 from medoids.cluster.reading import check_part, check_part_weights
-from medoids.core.assignment import Assignment
-from medoids.core.problem import TOO_LARGE
+from medoids.core.assignment import Assignment, KeptRows
+from medoids.core.run import TOO_LARGE
 from medoids.core.shares import count_shares
 from medoids.distances import Dissimilarity, Facts, Floats, Tally, count_rows, dissimilarity
 from medoids.engine.arrays import Float64s, Rows
@@ -222,7 +222,7 @@ class Shard:
     def restore(self, medoids: list[int], copies: Copies | None) -> Float64s:
         """Go back to some medoids, whose rows come along; return this shard's part of loss and magnitude."""
         if self._part is None or self._part.medoids != medoids:
-            self._part = Assignment(self._weights, self._task.k, self._task.frozen)
+            self._part = Assignment(self._weights, KeptRows(self._task.k, len(self._weights)), self._task.frozen)
             self._judged = {}
             self._zero.forget()
             if copies is not None:

@@ -1,26 +1,36 @@
 """Which medoid is nearest to each point, which second nearest: exact, in float64, updated rather than rebuilt.
 
-When a medoid leaves, the points that it was nearest or second nearest to, about 3/k of all, look at all others again.
-They do so in the table of distances from every medoid to every point; or, where k x n of them are too many to keep, by
-measuring them anew, as many as three medoids have; or, where estimates are at hand, by measuring only those that these
-cannot tell from the nearest two.
+When a medoid leaves, the points that it was nearest or second nearest to, about 3/k of all, are compared with all
+medoids again. A `Lookup` has these distances: it keeps all k x n of them; or, where that is too much memory, measures
+them again; or, where estimates are available, measures only those that the estimates cannot tell from the nearest two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.arrays import Bools, Float64s, Rows
 from medoids.engine.threads import spans
 
-__all__ = ["DOUBT", "TOLERANCE", "Assignment", "lowest"]
+__all__ = [
+    "DOUBT",
+    "TOLERANCE",
+    "Assignment",
+    "EstimatedRows",
+    "KeptRows",
+    "Lookup",
+    "MeasuredRows",
+    "lowest",
+]
 
-# Points that are looked at together, so that what is needed beside the state stays small.
-_LOT = 1 << 16
-# Share of a distance by which an estimate in float32 may be wrong, and more: metrics sum near pairs in float64.
+Measure = Callable[[Rows, Rows], Float64s]
+
+# Points per chunk, so that the temporary arrays stay small beside the state.
+_POINTS_PER_UPDATE = 1 << 16
+# Upper limit on the relative error of an estimate in float32: far above it, since metrics sum near pairs in float64.
 DOUBT = 1 / 256
 
 # Losses that differ by less than this share of the magnitude of what is summed, the sum of w |d|, tie, and a swap must
@@ -42,6 +52,90 @@ def lowest(losses: Float64s, magnitudes: Float64s) -> tuple[int, int]:
     return int(np.argmax(tied[:, i])), i
 
 
+class Lookup(Protocol):
+    """Distances from the medoids of an assignment."""
+
+    def enter(self, slot: int, distances: Float64s) -> None:
+        """Note the distances of the medoid that has entered a slot."""
+
+    def find(self, state: Assignment, points: Rows, slot: int, distances: Float64s) -> Float64s:
+        """Return (slots, points) distances, of which each point's lowest two are exact.
+
+        ``slot`` has just been taken by a medoid with these distances to all points.
+        """
+
+    def between(self, medoids: Rows) -> Float64s:
+        """Return the distances among the medoids."""
+
+
+class KeptRows:
+    """Exact distances from each medoid to each point, kept in a (k, n) table."""
+
+    def __init__(self, k: int, n: int) -> None:
+        self.table = np.empty((k, n))
+
+    def enter(self, slot: int, distances: Float64s) -> None:
+        self.table[slot] = distances
+
+    def find(self, state: Assignment, points: Rows, slot: int, distances: Float64s) -> Float64s:
+        return self.table[: len(state.medoids), points]
+
+    def between(self, medoids: Rows) -> Float64s:
+        return self.table[: len(medoids), medoids]
+
+
+class MeasuredRows:
+    """Exact distances, measured again whenever they are needed."""
+
+    def __init__(self, measure: Measure) -> None:
+        self._measure = measure
+
+    def enter(self, slot: int, distances: Float64s) -> None:
+        """Keep nothing."""
+
+    def find(self, state: Assignment, points: Rows, slot: int, distances: Float64s) -> Float64s:
+        return self._measure(np.array(state.medoids), points)
+
+    def between(self, medoids: Rows) -> Float64s:
+        return self._measure(medoids, medoids)
+
+
+class EstimatedRows(MeasuredRows):
+    """Estimates to within `DOUBT`, of which few have to be measured."""
+
+    def __init__(self, measure: Measure, estimate: Measure) -> None:
+        super().__init__(measure)
+        self._estimate = estimate
+
+    def find(self, state: Assignment, points: Rows, slot: int, distances: Float64s) -> Float64s:
+        medoids = np.array(state.medoids)
+        table = self._estimate(medoids, points)
+        doubtful = ~self._recall(state, points, slot, distances, table)
+        if len(medoids) > 1:
+            doubtful &= table <= (1 + DOUBT) * np.partition(table, 1, axis=0)[1]
+        for other in np.flatnonzero(doubtful.any(axis=1)).tolist():
+            at = np.flatnonzero(doubtful[other])
+            table[other, at] = self._measure(medoids[other : other + 1], points[at])[0]
+        return table
+
+    def _recall(self, state: Assignment, points: Rows, slot: int, distances: Float64s, table: Float64s) -> Bools:
+        """Fill in what is known exactly after a swap: the new medoid's distances, and those of the two nearest before.
+
+        Return which entries these are.
+        """
+        known = np.zeros(table.shape, dtype=bool)
+        nearest, second, d1, d2 = (array[points] for array in (state.nearest, state.second, state.d1, state.d2))
+        for slots, d, sure in (
+            (np.full(len(points), slot), distances[points], distances[points] <= d2),
+            (nearest, d1, nearest != slot),
+            (second, d2, (second != slot) & (second >= 0)),
+        ):
+            at = np.flatnonzero(sure)
+            table[slots[at], at] = d[at]
+            known[slots[at], at] = True
+        return known
+
+
 class Assignment:
     """The state of a k-medoids search.
 
@@ -49,8 +143,6 @@ class Assignment:
     ----------
     medoids : list of int
         Row numbers; the position in the list is the medoid's slot.
-    table : ndarray of shape (slots, n) or None
-        Exact distances from each medoid to each point, where they are kept.
     nearest, second : ndarray of shape (n,)
         Slots, the lowest nearest one where several tie; -1 where there is none.
     d1, d2 : ndarray of shape (n,)
@@ -65,28 +157,15 @@ class Assignment:
     Parameters
     ----------
     weights : ndarray of shape (n,)
-    k : int
+    lookup : Lookup
     frozen : collection of int
-        Rows.
-    measure : callable, optional
-        ``measure(medoids, points)`` returns exact distances; the table is not kept then.
-    estimate : callable, optional
-        ``estimate(medoids, points)`` returns distances to within `DOUBT`, so that few have to be measured.
+        Rows that stay medoids.
     """
 
-    def __init__(
-        self,
-        weights: Float64s,
-        k: int,
-        frozen: Collection[int] = (),
-        measure: Callable[[Rows, Rows], Float64s] | None = None,
-        estimate: Callable[[Rows, Rows], Float64s] | None = None,
-    ) -> None:
+    def __init__(self, weights: Float64s, lookup: Lookup, frozen: Collection[int] = ()) -> None:
         n = len(weights)
-        self.weights = weights
+        self.weights, self.lookup = weights, lookup
         self.medoids: list[int] = []
-        self.table = np.empty((k, n)) if measure is None else None
-        self._measure, self._estimate = measure, estimate
         self.nearest = np.full(n, -1, dtype=np.intp)
         self.second = np.full(n, -1, dtype=np.intp)
         self.d1 = np.full(n, np.inf)
@@ -101,24 +180,19 @@ class Assignment:
         self.medoids.append(i)
         if i in self._frozen:
             self.fixed.append(slot)
-        if self.table is not None:
-            self.table[slot] = distances
+        self.lookup.enter(slot, distances)
         self._enter(slot, distances, np.ones(len(distances), dtype=bool))
         self._sum_up()
 
     def swap(self, slot: int, i: int, distances: Float64s) -> None:
-        """Put row ``i`` in the place of the medoid in ``slot``; distances above d2 need not be exact.
-
-        (Unless the table is kept.)
-        """
+        """Replace the medoid in ``slot`` by row ``i``; distances above d2 need not be exact unless rows are kept."""
         self.medoids[slot] = i
-        if self.table is not None:
-            self.table[slot] = distances
+        self.lookup.enter(slot, distances)
         hit = (self.nearest == slot) | (self.second == slot)
         self._enter(slot, distances, ~hit)
         points = np.flatnonzero(hit)
-        for lot in spans(len(points), _LOT):
-            self._rescan(points[lot], slot, distances)
+        for chunk in spans(len(points), _POINTS_PER_UPDATE):
+            self._rescan(points[chunk], slot, distances)
         self._sum_up()
 
     def _sum_up(self) -> None:
@@ -130,19 +204,23 @@ class Assignment:
         """Whether a state with this loss and magnitude is better than this one: the one rule for accepting a swap."""
         return bool(loss < self.loss - TOLERANCE * max(self.magnitude, magnitude))
 
-    def _enter(self, slot: int, distances: Float64s, where: npt.NDArray[np.bool_]) -> None:
-        for lot in spans(len(distances), _LOT):
-            d, d1, d2 = distances[lot], self.d1[lot], self.d2[lot]
-            nearest, second = self.nearest[lot], self.second[lot]
-            first = where[lot] & ((d < d1) | ((d == d1) & (slot < nearest)))
-            other = where[lot] & ~first & (d < d2)
+    def swap_improves(self, slot: int, distances: Float64s) -> bool:
+        """Whether replacing the medoid in ``slot`` by a candidate with these distances is accepted."""
+        return self.improves(self.swap_losses(distances)[slot], self.swap_magnitudes(distances)[slot])
+
+    def _enter(self, slot: int, distances: Float64s, where: Bools) -> None:
+        for chunk in spans(len(distances), _POINTS_PER_UPDATE):
+            d, d1, d2 = distances[chunk], self.d1[chunk], self.d2[chunk]
+            nearest, second = self.nearest[chunk], self.second[chunk]
+            first = where[chunk] & ((d < d1) | ((d == d1) & (slot < nearest)))
+            other = where[chunk] & ~first & (d < d2)
             second[first], d2[first] = nearest[first], d1[first]
             nearest[first], d1[first] = slot, d[first]
             second[other], d2[other] = slot, d[other]
 
     def _rescan(self, points: Rows, slot: int, distances: Float64s) -> None:
         """Find the nearest two of some points anew, after a swap."""
-        table = self._look_up(points, slot, distances)
+        table = self.lookup.find(self, points, slot, distances)
         column = np.arange(len(points))
         self.nearest[points] = first = table.argmin(axis=0)
         self.d1[points] = table[first, column]
@@ -150,52 +228,6 @@ class Assignment:
             table[first, column] = np.inf
             self.second[points] = other = table.argmin(axis=0)
             self.d2[points] = table[other, column]
-
-    def _look_up(self, points: Rows, slot: int, distances: Float64s) -> Float64s:
-        """Return the distances from all medoids to some points, of which each point's lowest two are exact."""
-        medoids = np.array(self.medoids)
-        if self.table is not None:
-            return self.table[: len(medoids), points]
-        assert self._measure is not None
-        if self._estimate is None:
-            return self._measure(medoids, points)
-        table = self._estimate(medoids, points)
-        known = self._recall(points, slot, distances, table)
-        if len(medoids) > 1:
-            doubtful = ~known & (table <= (1 + DOUBT) * np.partition(table, 1, axis=0)[1])
-        else:
-            doubtful = ~known
-        for other in np.flatnonzero(doubtful.any(axis=1)).tolist():
-            at = np.flatnonzero(doubtful[other])
-            table[other, at] = self._measure(medoids[other : other + 1], points[at])[0]
-        return table
-
-    def _recall(self, points: Rows, slot: int, distances: Float64s, table: Float64s) -> npt.NDArray[np.bool_]:
-        """Put in what is known exactly after a swap of a slot: of the new medoid, and of the two nearest before."""
-        known = np.zeros(table.shape, dtype=bool)
-        d1, d2 = self.d1[points], self.d2[points]
-        entered = distances[points] <= d2
-        for slots, d, sure in (
-            (np.full(len(points), slot), distances[points], entered),
-            (self.nearest[points], d1, self.nearest[points] != slot),
-            (self.second[points], d2, (self.second[points] != slot) & (self.second[points] >= 0)),
-        ):
-            at = np.flatnonzero(sure)
-            table[slots[at], at] = d[at]
-            known[slots[at], at] = True
-        return known
-
-    def settle(self) -> None:
-        """Let go of the estimates, and of all that these know, when no swap is to follow."""
-        self._estimate = None
-
-    def between(self) -> Float64s:
-        """Distances among the medoids."""
-        medoids = np.array(self.medoids)
-        if self._measure is not None:
-            return self._measure(medoids, medoids)
-        assert self.table is not None
-        return self.table[: len(medoids), medoids]
 
     def swap_losses(self, distances: Float64s) -> Float64s:
         """Losses after putting a candidate with these distances into each slot: O(n) for all k (Theorem 1).
@@ -230,6 +262,6 @@ class Assignment:
         """Nearest slot of each point, the lowest where several tie; a medoid goes to its own cluster if that ties."""
         labels = self.nearest.copy()
         slots = np.arange(len(self.medoids))
-        ties = self.between().diagonal() <= self.d1[self.medoids]
+        ties = self.lookup.between(np.array(self.medoids)).diagonal() <= self.d1[self.medoids]
         labels[np.asarray(self.medoids)[ties]] = slots[ties]
         return labels

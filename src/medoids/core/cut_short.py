@@ -1,57 +1,66 @@
 """The result of a fit that ends early, by Ctrl-C or a time limit: the best medoids so far, with an exact assignment.
 
-While BUILD has chosen fewer than k medoids, the others are drawn as k-medoids++ draws them: a quick start. The final
-assignment takes k n distances, and a time limit leaves time for them.
+While BUILD has chosen fewer than k medoids, the others are drawn as k-medoids++ draws them. The final assignment takes
+k n distances, and a time limit leaves time for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from medoids.core.initialization import complete
 from medoids.core.problem import Problem, Solution
+from medoids.core.rows import RowSource
+from medoids.core.run import Run
+from medoids.engine import interrupts
 
-__all__ = ["cut_short", "time_to_finish"]
+__all__ = ["cut_short", "seconds_per_distance"]
 
-
-def cut_short(problem: Problem) -> Solution:
-    """Return the best solution there is, of a problem whose algorithm was interrupted anywhere."""
-    problem.threads.interrupts.forget()
-    # Stored distances may have been caught in the middle of a change, and a checkpoint must stay at the last step, from
-    # which the search can go on.
-    problem.medoid_rows = problem.checkpoint = None
-    problem.resume()  # a checkpoint that the algorithm did not get to
-    best = problem.best
-    if best is None or len(problem.medoids) == problem.k:
-        solution = _finish(problem)
-        if best is None or solution.assignment.loss < best.assignment.loss:
-            return solution
-    return replace(best, converged=False)
+# Distances that are timed: of cheap ones, and of those that cost at least this many nanoseconds.
+_TIMED_CHEAP, _TIMED_DEAR, _DEAR_NANOSECONDS = 4096, 16, 1_000.0
 
 
-def _finish(problem: Problem) -> Solution:
-    medoids = problem.medoids
-    if len(medoids) == problem.k:
-        assignment = problem.assign(medoids)
+def cut_short(rows: RowSource, best: Solution | None) -> tuple[Solution, int]:
+    """Return the best solution of a run that was interrupted anywhere, and the number of medoids drawn at random.
+
+    ``best`` is that of the starts before.
+    """
+    problem, run = rows.problem, rows.run
+    run.threads.interrupts.forget()
+    run.journal = None  # the checkpoint stays at the last step, from which the search can resume
+    run.resume(rows.assign)  # a checkpoint that the algorithm did not get to
+    if best is not None and len(run.medoids) < problem.k:
+        return replace(best, converged=False), 0
+    solution, drawn = _finish(rows)
+    if best is not None and best.assignment.loss <= solution.assignment.loss:
+        return replace(best, converged=False), 0
+    return solution, drawn
+
+
+def _finish(rows: RowSource) -> tuple[Solution, int]:
+    problem, run = rows.problem, rows.run
+    drawn = 0
+    if len(run.medoids) == problem.k:
+        assignment = rows.assign(run.medoids)
     else:
         given = problem.frozen if isinstance(problem.init, str) else problem.init.tolist()
-        chosen = list(dict.fromkeys([*medoids, *given]))
-        problem.drawn = problem.k - len(chosen)
-        assignment = complete(problem, chosen)
-        problem.record("build", assignment, None, None, references=problem.n, candidates=problem.k - len(medoids))
-    swaps = sum(step.phase == "swap" for step in problem.trace)
-    return Solution(assignment, swaps, converged=False, trace=problem.trace)
+        chosen = list(dict.fromkeys([*run.medoids, *given]))
+        drawn, candidates = problem.k - len(chosen), problem.k - len(run.medoids)
+        assignment = complete(rows, chosen)
+        run.step("build", assignment, references=problem.n, candidates=candidates)
+    swaps = sum(step.phase == "swap" for step in run.trace)
+    return Solution(assignment, swaps, converged=False, trace=run.trace), drawn
 
 
-def time_to_finish(problem: Problem) -> Callable[[], float]:
-    """Return what estimates the seconds that `cut_short` would take now."""
-    each = problem.seconds_per_distance() * problem.n
-
-    def estimate() -> float:
-        if problem.matrix is not None:
-            return 0.0
-        known = len(problem.medoids) if problem.distance.remembers else 0
-        return each * (problem.k - known)
-
-    return estimate
+def seconds_per_distance(problem: Problem, run: Run) -> float:
+    """Time one small chunk of exact distances, such as the final assignment consists of."""
+    distance = run.distance
+    first = problem.candidates[:1]
+    count = min(problem.n - 1, _TIMED_CHEAP if distance.cost < _DEAR_NANOSECONDS else _TIMED_DEAR)
+    if count == 0:
+        return 0.0
+    with run.phase("exact"):
+        distance.exact_block(first, slice(0, 1))  # compile
+        began = interrupts.clock()
+        distance.exact_block(first, slice(1, 1 + count))
+    return (interrupts.clock() - began) / (count * (run.threads.n_jobs if distance.threaded else 1))

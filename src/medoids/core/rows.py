@@ -1,48 +1,113 @@
-"""Distances from the medoids, in the precision of blocks, and exact where that cannot tell who is nearest.
-
-A search that has found its best arm knows that arm's distances to all points already. Exact ones matter where they may
-be below the second nearest medoid's, for about 2/k of the points.
-"""
+"""Where rows of distances come from: measured here; read from a matrix or from stored distances by subclasses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 
 import numpy as np
 
+from medoids.core.assignment import DOUBT, Assignment, KeptRows, Lookup, MeasuredRows
 from medoids.core.problem import Problem
-from medoids.distances import Floats
+from medoids.core.run import Run
 from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.threads import spans
 
-__all__ = ["MedoidRows"]
+__all__ = ["RowSource"]
+
+# Points per chunk of exact distances.
+_POINTS_PER_CHUNK = 4096
+# Chunks after which pages of a memory-mapped X are released.
+_CHUNKS_PER_RELEASE = 64
+# Medoids per chunk. Up to this many, `exact_block` sums directly instead of through BLAS, so the digits do not depend
+# on batching.
+_MEDOIDS_PER_CHUNK = 16
 
 
-class MedoidRows:
-    """Rows of distances, kept for the medoids.
+class RowSource:
+    """Exact distances from medoids to points, and the assignments that are made of them.
 
     Parameters
     ----------
     problem : Problem
-    whole : callable
-        ``whole(i)`` returns the distances from row i to all points, in the precision of blocks.
+    run : Run
+    known : dict, optional
+        Exact distances from some rows to all points, which need not be computed again.
     """
 
-    exact = False
+    def __init__(self, problem: Problem, run: Run, known: dict[int, Float64s] | None = None) -> None:
+        self.problem, self.run, self._known = problem, run, known or {}
 
-    def __init__(self, problem: Problem, whole: Callable[[int], Floats]) -> None:
-        self._problem, self._whole = problem, whole
-        self._kept: dict[int, Floats] = {}
+    def assign(self, medoids: Iterable[int]) -> Assignment:
+        """Return the state with these medoids."""
+        assignment = Assignment(self.problem.weights, self.lookup(), self.problem.frozen)
+        for i in medoids:
+            self.add(assignment, int(i))
+        return assignment
+
+    def add(self, assignment: Assignment, i: int) -> None:
+        """Make row i the next medoid."""
+        row = self._known.get(i)
+        if row is None:
+            with self.run.phase("assignment"):
+                row = self.row(i, assignment.d2)
+        assignment.add(i, row)
+
+    def start(self) -> Assignment:
+        """Return the state that BUILD starts from: no medoid but the frozen ones, each a step of the trace."""
+        problem, run = self.problem, self.run
+        assignment = run.resume(self.assign) or self.assign([])
+        for i in problem.frozen[len(assignment.medoids) :]:
+            self.add(assignment, i)
+            run.step("build", assignment, i, references=problem.n, candidates=1)
+        return assignment
 
     def row(self, i: int, below: Float64s) -> Float64s:
-        """Distances from i to all points: exact where they are up to the limits given."""
-        return self._problem.sharpen(i, self._of(i).astype(np.float64), below)
+        """Return the distances from row i to all points: exact where they are at most ``below``."""
+        row: Float64s = self.rows(np.array([i]))[0]
+        return row
 
-    def estimate(self, medoids: Rows, points: Rows) -> Float64s:
-        """Distances from all medoids to some points."""
-        self._kept = {i: self._of(i) for i in medoids.tolist()}
-        return np.array([row[points] for row in self._kept.values()], dtype=np.float64)
+    def block(self, rows: Rows, points: Rows) -> Float64s:
+        """Return the exact distances from a few rows to a few points."""
+        return self.run.distance.exact_block(rows, points)
 
-    def _of(self, i: int) -> Floats:
-        if i not in self._kept:
-            self._kept[i] = self._whole(i).astype(self._problem.distance.dtype)
-        return self._kept[i]
+    def lookup(self) -> Lookup:
+        """Return what finds the nearest two medoids of points again after a swap."""
+        problem = self.problem
+        return KeptRows(problem.k, problem.n) if problem.has_room(8) else MeasuredRows(self.measure)
+
+    def rows(self, rows: Rows) -> Float64s:
+        """Return the exact distances from some rows to all points."""
+        distance, threads = self.run.distance, self.run.threads
+        out = np.empty((len(rows), self.problem.n))
+
+        def work(points: slice) -> None:
+            out[:, points] = distance.exact_block(rows, points)
+
+        chunks = spans(self.problem.n, _POINTS_PER_CHUNK)
+        for stretch in spans(len(chunks), _CHUNKS_PER_RELEASE):
+            threads.map(work, chunks[stretch], threaded=distance.threaded)
+            distance.release()
+        return out
+
+    def measure(self, medoids: Rows, points: Rows, phase: str = "assignment") -> Float64s:
+        """Return the exact distances from some medoids to some points."""
+        distance = self.run.distance
+        out = np.empty((len(medoids), len(points)))
+
+        def work(chunk: slice) -> None:
+            for few in spans(len(medoids), _MEDOIDS_PER_CHUNK):
+                out[few, chunk] = distance.exact_block(medoids[few], points[chunk])
+
+        with self.run.phase(phase):
+            self.run.threads.map(work, spans(len(points), _POINTS_PER_CHUNK), threaded=distance.threaded)
+        distance.release()
+        return out
+
+    def sharpen(self, i: int, row: Float64s, below: Float64s) -> Float64s:
+        """Make the distances from i to all points exact where they may be at most ``below``.
+
+        Who is nearest and second nearest is decided among those up to d2, which are about 2/k of all.
+        """
+        near = np.flatnonzero(row <= (1 + DOUBT) * below)
+        row[near] = self.measure(np.array([i]), near, "exact")[0]
+        return row

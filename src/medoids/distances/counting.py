@@ -64,32 +64,32 @@ class Counted(Dissimilarity):
     """A dissimilarity that reports the size of every block that it computes."""
 
     def __init__(self, inner: Dissimilarity, tally: Tally) -> None:
-        self.inner, self.tally = inner, tally
+        self._inner, self._tally = inner, tally
         self.n, self.dtype, self.exact = inner.n, inner.dtype, inner.exact
         self.symmetric, self.cost, self.threaded = inner.symmetric, inner.cost, inner.threaded
         self.remembers = inner.remembers
 
     def prepare(self, threads: Threads | None = None) -> None:
-        self.inner.prepare(threads)
+        self._inner.prepare(threads)
 
     def release(self) -> None:
-        self.inner.release()
+        self._inner.release()
 
     def reordered(self, order: Rows) -> Counted:
-        return Counted(self.inner.reordered(order), self.tally)
+        return Counted(self._inner.reordered(order), self._tally)
 
     def block(self, rows: Index, columns: Index) -> Floats:
-        out = self.inner.block(rows, columns)
-        self.tally.add(computed=out.size)
+        out = self._inner.block(rows, columns)
+        self._tally.add(computed=out.size)
         return out
 
     def exact_block(self, rows: Index, columns: Index) -> Float64s:
-        out = self.inner.exact_block(rows, columns)
-        self.tally.add(computed=out.size)
+        out = self._inner.exact_block(rows, columns)
+        self._tally.add(computed=out.size)
         return out
 
     def take(self, rows: Index) -> Counted:
-        return Counted(self.inner.take(rows), self.tally)
+        return Counted(self._inner.take(rows), self._tally)
 
     def cross(self, queries: Any) -> Float64s:
-        return self.inner.cross(queries)
+        return self._inner.cross(queries)

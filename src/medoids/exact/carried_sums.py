@@ -18,13 +18,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.core.assignment import TOLERANCE, Assignment, lowest
 from medoids.distances import SMALL, Floats
-from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.arrays import Bools, Float64s, Rows
 from medoids.engine.threads import Threads, spans
-from medoids.exact.matrix import Matrix
+from medoids.exact.matrix import MatrixRows
 
 __all__ = ["CarriedSums"]
 
@@ -42,17 +41,17 @@ class CarriedSums:
 
     Parameters
     ----------
-    matrix : Matrix
+    rows : MatrixRows
     allowed : ndarray of bool, shape (n,)
         Rows that may be medoids.
     k : int
     threads : Threads
     """
 
-    def __init__(self, matrix: Matrix, allowed: npt.NDArray[np.bool_], k: int, threads: Threads) -> None:
-        self._matrix, self._threads = matrix, threads
+    def __init__(self, rows: MatrixRows, allowed: Bools, k: int, threads: Threads) -> None:
+        self._rows, self._matrix, self._threads = rows, rows.matrix, threads
         self._allowed, self._k = allowed, k
-        self._R = matrix.by_reference
+        self._R = rows.matrix.by_reference
         n = len(self._R)
         self._S = np.zeros(n)
         self._T: Float64s | None = None
@@ -159,7 +158,7 @@ class CarriedSums:
         best = int(estimates.argmin())
 
         def exact(i: int) -> tuple[Float64s, Float64s]:
-            return assignment.after_additions(self._matrix.row(i, assignment.d1)[None])
+            return assignment.after_additions(self._rows.row(i, assignment.d1)[None])
 
         if self._matrix.exact:
             close = estimates[best] + TOLERANCE * exact(best)[1].item()
@@ -173,7 +172,7 @@ class CarriedSums:
     def best_swap(self, assignment: Assignment) -> tuple[int, int, Float64s, int] | None:
         """Return (slot, row number, its distances, rows compared) of the best swap, or None if none is accepted."""
         estimates = self._only_candidates(self._lowest_faces(assignment), assignment)
-        return self._matrix.best_swap(assignment, estimates)
+        return self._rows.best_swap(assignment, estimates)
 
     def best_per_slot(self, assignment: Assignment, *, but: int) -> list[tuple[int, int]]:
         """Return for each slot but one the (slot, row) of its best swap by these sums, the most promising first."""

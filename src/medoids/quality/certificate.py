@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import log, sqrt
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import t as student
 
 from medoids.algorithms.auto import choose
 from medoids.algorithms.pairedpam import DEAR, PairedPAM
 from medoids.core.assignment import Assignment
 from medoids.core.problem import Problem
+from medoids.core.rows import RowSource
+from medoids.core.run import Run
 from medoids.distances import Floats, count_rows
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import spans
 from medoids.exact.carried_sums import CarriedSums
-from medoids.exact.matrix import Matrix
+from medoids.exact.matrix import Matrix, MatrixRows
+from medoids.inputs import check_data
 from medoids.paired.levels import rounds
-from medoids.pipeline import Settings, posed
+from medoids.pipeline import prepare
 from medoids.quality.fitted import data_of, is_model, weights_of
 from medoids.quality.relaxation import dual_bound
-from medoids.settings import check_data, check_rows, check_weights
+from medoids.settings import Settings, check_rows, check_weights
 
 __all__ = ["Certificate", "certify"]
 
@@ -66,7 +69,7 @@ class Certificate:
     seconds : float
     """
 
-    medoid_indices: npt.NDArray[np.intp] = field(repr=False)
+    medoid_indices: Rows = field(repr=False)
     loss: float
     swap: tuple[int, int] | None
     gain: float
@@ -170,23 +173,15 @@ def certify(
         X = check_data(X, metric)
     n = count_rows(X)
     medoids = check_rows("medoid_indices", medoid_indices, n, check_weights(sample_weight, n))
-    settings = Settings(
-        metric=metric,
-        metric_params=metric_params,
-        init=medoids,
-        candidates=candidates,
-        memory_limit=memory_limit,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
-    with posed(X, len(medoids), sample_weight, settings) as problem:
-        assignment = problem.assign(medoids)
-        total = float(problem.weights.sum())
+    settings = Settings.of(locals(), init=medoids)
+    with prepare(X, len(medoids), sample_weight, settings) as (problem, run):
+        assignment = RowSource(problem, run).assign(medoids)
+        total = problem.total_weight
         most = _CHEAP if problem.distance.cost < DEAR else _DEAR
         fits = n**2 <= most and n**2 * problem.distance.dtype.itemsize <= problem.memory_limit
-        exact = fits or choose(problem)[0] == "fastpam1"
-        best = _best_swap(problem, assignment) if exact else _likely_swap(problem, assignment)
-        bound, probability = _lower_bound(problem, assignment, most)
+        exact = fits or choose(problem, run)[0] == "fastpam1"
+        best = _best_swap(problem, run, assignment) if exact else _likely_swap(problem, run, assignment)
+        bound, probability = _lower_bound(problem, run, assignment, most)
         loss = assignment.loss / total
         return Certificate(
             medoid_indices=medoids,
@@ -197,15 +192,14 @@ def certify(
             error_probability=0.0 if exact or best is not None else _ERROR,
             lower_bound=bound,
             bound_probability=probability,
-            n_evaluations=problem.distance.tally.computed,
+            n_evaluations=run.tally.computed,
             seconds=perf_counter() - began,
         )
 
 
-def _best_swap(problem: Problem, assignment: Assignment) -> tuple[int, int, float] | None:
+def _best_swap(problem: Problem, run: Run, assignment: Assignment) -> tuple[int, int, float] | None:
     """Compare all swaps on all points; return (slot, row, loss)."""
-    problem.matrix = matrix = Matrix(problem)
-    sums = CarriedSums(matrix, problem.eligible, problem.k, problem.threads)
+    sums = CarriedSums(MatrixRows(problem, run), problem.eligible, problem.k, run.threads)
     sums.follow(assignment, swaps=True)
     best = sums.best_swap(assignment)
     if best is None:
@@ -214,64 +208,61 @@ def _best_swap(problem: Problem, assignment: Assignment) -> tuple[int, int, floa
     return slot, i, float(assignment.swap_losses(row)[slot])
 
 
-def _likely_swap(problem: Problem, assignment: Assignment) -> tuple[int, int, float] | None:
+def _likely_swap(problem: Problem, run: Run, assignment: Assignment) -> tuple[int, int, float] | None:
     # Only the best swap must not be overlooked, so the tests that it has to pass are counted, not those of all arms.
     width = sqrt(2 * log(_TESTS * len(rounds(problem.n, 128)) / _ERROR))
-    problem.delta = float(np.exp(-(width**2)))
-    return PairedPAM(problem).best_swap(assignment)
+    return PairedPAM(replace(problem, delta=float(np.exp(-(width**2)))), run).best_swap(assignment)
 
 
-def _lower_bound(problem: Problem, assignment: Assignment, most: int) -> tuple[float, float]:
+def _lower_bound(problem: Problem, run: Run, assignment: Assignment, most: int) -> tuple[float, float]:
     """Return the bound, as a mean distance, and the probability that it holds."""
     rows, weights = problem.references, problem.weights
-    loss = assignment.loss / float(weights.sum())
+    loss = assignment.loss / problem.total_weight
     if problem.n * len(rows) <= most:
-        return _bound_on(problem, assignment, rows, weights[rows]), 1.0
+        return _bound_on(problem, run, assignment, rows, weights[rows]), 1.0
     m = min(len(rows), max(_FEWEST, most // _SHARE // problem.n))
     equal = bool((weights[rows] == weights[rows[0]]).all())
     below = []
     for _ in range(_SAMPLES):
         if equal:
-            sample = np.sort(problem.random.choice(rows, m, replace=False))
+            sample = np.sort(run.random.choice(rows, m, replace=False))
         else:
-            sample = np.sort(problem.random.choice(rows, m, p=weights[rows] / weights[rows].sum()))
+            sample = np.sort(run.random.choice(rows, m, p=weights[rows] / weights[rows].sum()))
         here = float(assignment.d1[sample].mean())
-        below.append(here - _bound_on(problem, assignment, sample, np.ones(m)))
+        below.append(here - _bound_on(problem, run, assignment, sample, np.ones(m)))
     reach = float(student.ppf(_LEVEL, _SAMPLES - 1)) * float(np.std(below, ddof=1)) / sqrt(_SAMPLES)
     return loss - float(np.mean(below)) - reach, _LEVEL
 
 
-def _bound_on(
-    problem: Problem, assignment: Assignment, points: npt.NDArray[np.intp], weights: npt.NDArray[np.float64]
-) -> float:
+def _bound_on(problem: Problem, run: Run, assignment: Assignment, points: Rows, weights: Float64s) -> float:
     return dual_bound(
-        _to_points(problem, points),
+        _to_points(problem, run, points),
         weights,
         problem.eligible,
         problem.k,
         assignment.d1[points],
         assignment.d2[points],
-        problem.threads,
+        run.threads,
         exact=problem.distance.exact,
     )
 
 
-def _to_points(problem: Problem, points: npt.NDArray[np.intp]) -> Floats:
+def _to_points(problem: Problem, run: Run, points: Rows) -> Floats:
     """Distances from all rows to some points, as [point, row]."""
-    if problem.matrix is not None:
-        everything = problem.matrix.by_reference
+    if run.has(Matrix):
+        everything = MatrixRows(problem, run).matrix.by_reference
         return everything if len(points) == problem.n else everything[points]
-    distance = problem.distance
+    distance = run.distance
     out = np.empty((len(points), problem.n), dtype=distance.dtype)
-    distance.prepare(problem.threads)
+    distance.prepare(run.threads)
 
-    def work(lot: slice) -> None:
+    def work(chunk: slice) -> None:
         if distance.symmetric:
-            out[lot] = distance.block(points[lot], slice(0, problem.n))
+            out[chunk] = distance.block(points[chunk], slice(0, problem.n))
         else:
-            out[lot] = distance.block(slice(0, problem.n), points[lot]).T
+            out[chunk] = distance.block(slice(0, problem.n), points[chunk]).T
 
     width = max(1, min(_POINTS, int(1.5e8 / (distance.cost * problem.n))))
-    with distance.tally.phase("bound"):
-        problem.threads.map(work, spans(len(points), width), threaded=distance.threaded)
+    with run.phase("bound"):
+        run.threads.map(work, spans(len(points), width), threaded=distance.threaded)
     return out

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from medoids.distances import Count, Dissimilarity, count_rows, dissimilarity
 from medoids.engine.arrays import Float64s
+from medoids.inputs import check_data
 from medoids.result import Clustering
-from medoids.settings import check_data, check_weights
+from medoids.settings import check_weights
 
 __all__ = ["clustering_of", "data_of", "in_memory", "is_model", "measured", "trace_of", "weights_of"]
 

@@ -17,17 +17,30 @@ import numpy.typing as npt
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
-from medoids.algorithms import Problem, Solution
 from medoids.algorithms.fastpam1 import fastpam1
 from medoids.algorithms.pairedpam import PairedPAM
+from medoids.core.assignment import KeptRows
+from medoids.core.problem import Problem, Solution
+from medoids.core.run import Run
+from medoids.core.sampling import with_candidates
 from medoids.distances import SMALL, Count, Dissimilarity, Tally, count_rows
 from medoids.distances.precomputed import Precomputed
+from medoids.exact.matrix import Matrix, MatrixRows
 from medoids.exact.start import start
-from medoids.pipeline import Settings, choose_algorithm, posed, result, warn
+from medoids.inputs import check_data
+from medoids.pipeline import choose_algorithm, described, prepare, warn, warn_of_limit
 from medoids.progress import narrated
 from medoids.quality.silhouettes import Silhouette, medoid_silhouettes, silhouettes
 from medoids.result import Clustering, TraceRecord, short
-from medoids.settings import check_choice, check_data, check_frozen, check_k_range, check_weights
+from medoids.settings import (
+    Settings,
+    check_checkpoint,
+    check_choice,
+    check_frozen,
+    check_k_range,
+    check_time_limit,
+    check_weights,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -141,8 +154,8 @@ class KPath:
         """
         X, sample_weight, settings = self._data
         ks = self.scores["k"].tolist()
-        with posed(X, ks[-1], sample_weight, replace(settings, verbose=0, callback=None)) as problem:
-            return _agreement(problem, ks)
+        with prepare(X, ks[-1], sample_weight, replace(settings, verbose=0, callback=None)) as (problem, run):
+            return _agreement(problem, run, ks)
 
     def plot(self, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
         """Draw loss and silhouettes over k with matplotlib, which the extra ``report`` brings; return the two Axes."""
@@ -202,26 +215,14 @@ random_state, n_jobs, verbose
     >>> path.explain()
     'k = 4: of k = 2 to 8 it has the highest medoid silhouette, 0.824'
     """
-    settings = Settings(
-        metric=metric,
-        metric_params=metric_params,
-        algorithm=algorithm,
-        max_iter=max_iter,
-        delta=delta,
-        memory_limit=memory_limit,
-        k_range=k_range,
-        frozen_medoids=frozen_medoids,
-        candidates=candidates,
-        callback=callback,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        verbose=verbose,
-    )
+    settings = Settings.of(locals())
     return _path(check_data(X, metric), sample_weight, settings)[0]
 
 
 def fit_auto(X: Any, sample_weight: Any, settings: Settings) -> tuple[Clustering, Dissimilarity]:
     """Cluster with the number of clusters that the medoid silhouette suggests; return also the medoids' distance."""
+    check_checkpoint(settings.checkpoint, settings.resume, "auto")
+    check_time_limit(settings.time_limit, "auto")
     if not isinstance(settings.init, str) or settings.init != "build":
         raise ValueError(f"n_clusters='auto' starts from BUILD, not from init={settings.init!r}; leave init alone")
     check_choice("swap, with n_clusters='auto',", settings.swap, ["best"])
@@ -246,22 +247,23 @@ def _path(X: Any, sample_weight: Any, settings: Settings) -> tuple[KPath, Dissim
     frozen = check_frozen(settings.frozen_medoids, "build", n, n, weights)
     ks = check_k_range(settings.k_range, int(np.count_nonzero(weights)), len(frozen))
     clusterings, ratios = {}, []
-    with posed(X, ks[-1], sample_weight, settings) as problem:
-        algorithm, reason = choose_algorithm(settings.algorithm, problem)
+    with prepare(X, ks[-1], sample_weight, settings) as (problem, run):
+        algorithm, reason = choose_algorithm(settings.algorithm, problem, run)
         build: npt.NDArray[np.intp] = np.zeros(0, dtype=np.intp)
-        with narrated(problem, algorithm, reason, int(settings.verbose)):
-            for part, solution, before in _walk(problem, ks, algorithm):
-                warn(solution, part)
+        with narrated(problem, run, algorithm, reason, int(settings.verbose)):
+            for part, solution, before in _walk(problem, run, ks, algorithm):
+                warn_of_limit(solution, part, run)
+                warn(solution.assignment)
                 assignment, build = solution.assignment, np.asarray(part.init, dtype=np.intp)
                 asked = replace(settings, init=build, k_range=None, algorithm=algorithm)
-                found = result(solution, part, algorithm, reason, asked)
-                counts = _since(before, problem.distance.tally.counts)
+                found = described(solution, part, run, algorithm, reason, asked)
+                counts = _since(before, run.tally.counts)
                 computed = sum(count.computed for count in counts.values())
                 clusterings[part.k] = replace(found, n_evaluations=computed, counts=counts)
                 values = medoid_silhouettes(assignment.d1, assignment.d2) if part.k > 1 else np.full(n, np.nan)
                 ratios.append(float(weights @ values / weights.sum()))
-        found_silhouettes = _silhouettes(problem, clusterings)
-        tally = problem.distance.tally
+        found_silhouettes = _silhouettes(problem, run, clusterings)
+        tally = run.tally
         path = KPath(
             clusterings=clusterings,
             losses={k: found.loss for k, found in clusterings.items()},
@@ -280,7 +282,7 @@ def _path(X: Any, sample_weight: Any, settings: Settings) -> tuple[KPath, Dissim
             counts=_since(Tally(), tally.counts),
             _data=(X, sample_weight, settings),
         )
-        return path, problem.distance.inner
+        return path, problem.distance
 
 
 def _seed(random_state: Any) -> int:
@@ -289,24 +291,24 @@ def _seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def _walk(problem: Problem, ks: Sequence[int], algorithm: str) -> Iterator[tuple[Problem, Solution, Tally]]:
+def _walk(problem: Problem, run: Run, ks: Sequence[int], algorithm: str) -> Iterator[tuple[Problem, Solution, Tally]]:
     """BUILD once, then swaps for each k from its first medoids; with the counts as they were before."""
     before = Tally()
-    search = PairedPAM(problem) if algorithm == "pairedpam" else None
-    built = search.build() if search is not None else start(problem)[2]
-    if built.table is not None:
-        problem.known = {i: built.table[slot] for slot, i in enumerate(built.medoids)}
+    search = PairedPAM(problem, run) if algorithm == "pairedpam" else None
+    built = search.build() if search is not None else start(problem, run)[2]
+    known = {}
+    if isinstance(built.lookup, KeptRows):
+        known = {i: built.lookup.table[slot] for slot, i in enumerate(built.medoids)}
     for k in ks:
-        part = replace(problem, k=k, init=np.array(built.medoids[:k]), trace=[])
+        part = replace(problem, k=k, init=np.array(built.medoids[:k]))
+        run.begin()
         if search is not None:
-            search.turn_to(part)
-            solution = search.run()
+            solution = search.continue_with(part, run, known)
         else:
-            solution = fastpam1(part)
-        solution.trace = part.trace
-        problem.stopped |= part.stopped
+            solution = fastpam1(part, run, known)
+        solution.trace = run.trace
         yield part, solution, before
-        before = _copy(problem.distance.tally)
+        before = _copy(run.tally)
 
 
 def _copy(tally: Tally) -> Tally:
@@ -323,21 +325,20 @@ def _since(before: Tally, now: dict[str, Count]) -> dict[str, Count]:
     return counts
 
 
-def _silhouettes(problem: Problem, clusterings: dict[int, Clustering]) -> dict[int, Silhouette]:
+def _silhouettes(problem: Problem, run: Run, clusterings: dict[int, Clustering]) -> dict[int, Silhouette]:
     rows = problem.references
     if problem.n > SMALL and len(rows) > _DRAWN:
-        rows = np.sort(problem.random.choice(rows, _DRAWN, replace=False))
+        rows = np.sort(run.random.choice(rows, _DRAWN, replace=False))
     ks = [k for k in clusterings if k > 1]
     if not ks:
         return {}
     labels = [clusterings[k].labels for k in ks]
-    distance: Dissimilarity = problem.distance
-    tally = problem.distance.tally
-    with tally.phase("silhouette"):
-        if problem.matrix is not None:
-            distance = Precomputed(problem.matrix.values)
-            tally.add(cached=problem.n * len(rows))
-        found = silhouettes(distance, labels, problem.weights, rows, problem.threads)
+    distance: Dissimilarity = run.distance
+    with run.phase("silhouette"):
+        if run.has(Matrix):
+            distance = Precomputed(MatrixRows(problem, run).matrix.values)
+            run.tally.add(cached=problem.n * len(rows))
+        found = silhouettes(distance, labels, problem.weights, rows, run.threads)
     return dict(zip(ks, found, strict=True))
 
 
@@ -353,8 +354,8 @@ def _depth(ks: npt.NDArray[Any], losses: npt.NDArray[np.float64]) -> npt.NDArray
     return depth
 
 
-def _agreement(problem: Problem, ks: Sequence[int]) -> dict[int, float]:
-    rows, random = problem.references, problem.random
+def _agreement(problem: Problem, run: Run, ks: Sequence[int]) -> dict[int, float]:
+    rows, random = problem.references, run.random
     size = min(_MOST, max(len(rows) // 2, 1))
     compared = np.sort(random.choice(rows, min(len(rows), _COMPARED), replace=False))
     able = [k for k in ks if 1 < k <= size]  # one cluster agrees with itself always
@@ -363,11 +364,10 @@ def _agreement(problem: Problem, ks: Sequence[int]) -> dict[int, float]:
         drawn = random.choice(rows, size, replace=False)
         if problem.frozen:
             drawn = np.union1d(drawn, problem.frozen)
-        drawn = problem.with_candidates(drawn, able[-1])
-        part = replace(problem.part(drawn, init="build", max_iter=problem.max_iter), k=able[-1])
-        for fitted, solution, _before in _walk(part, able, "fastpam1"):
-            distances = problem.distance.exact_block(drawn[solution.assignment.medoids], compared)
+        drawn = with_candidates(problem, random, drawn, able[-1])
+        part = problem.part(drawn, init="build", max_iter=problem.max_iter, k=able[-1])
+        for fitted, solution, _before in _walk(part, run.part(part), able, "fastpam1"):
+            distances = run.distance.exact_block(drawn[solution.assignment.medoids], compared)
             labels[fitted.k].append(distances.argmin(axis=0))
-        part.let_go()
     mean = {k: float(np.mean([adjusted_rand_score(a, b) for a, b in combinations(labels[k], 2)])) for k in able}
     return {k: mean.get(k, float("nan")) for k in ks}

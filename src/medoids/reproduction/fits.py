@@ -21,12 +21,13 @@ from medoids._version import __version__
 from medoids.algorithms import ALGORITHMS
 from medoids.datasets import METRIC
 from medoids.distances import dissimilarity
-from medoids.pipeline import Settings, choose_algorithm, posed, result
+from medoids.inputs import check_data
+from medoids.pipeline import choose_algorithm, described, prepare
 from medoids.reproduction.peers import PEERS
 from medoids.reproduction.rows import TIMES, Row
 from medoids.reproduction.run import Run
 from medoids.result import TraceRecord
-from medoids.settings import check_data
+from medoids.settings import Settings
 
 __all__ = ["fitted"]
 
@@ -67,8 +68,8 @@ def _ours(run: Run, X: Any) -> Row:
     )
     began, cpu = perf_counter(), process_time()
     built: tuple[float, float, tuple[int, int, int]] | None = None
-    with posed(check_data(X, settings.metric), run.k, None, settings) as problem:
-        tally = problem.distance.tally
+    with prepare(check_data(X, settings.metric), run.k, None, settings) as (problem, work):
+        tally = work.tally
 
         def counts() -> tuple[int, int, int]:
             every = tally.counts.values()
@@ -79,11 +80,11 @@ def _ours(run: Run, X: Any) -> Row:
             if step.phase == "build":
                 built = perf_counter(), process_time(), counts()
 
-        problem.callback = watch
-        algorithm, reason = choose_algorithm(settings.algorithm, problem)
-        solution = ALGORITHMS[algorithm](problem)
-        solution.trace = problem.trace
-        found = result(solution, problem, algorithm, reason, settings)
+        work.watch(watch)
+        algorithm, reason = choose_algorithm(settings.algorithm, problem, work)
+        solution = ALGORITHMS[algorithm](problem, work)
+        solution.trace = work.trace
+        found = described(solution, problem, work, algorithm, reason, settings)
         ended, cpu_ended, total = perf_counter(), process_time(), counts()
     assert built is not None
     losses = {phase: [repr(float(s.loss)) for s in found.trace if s.phase == phase] for phase in ("build", "swap")}
