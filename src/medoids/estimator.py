@@ -13,15 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from medoids.api import fit_checked
 from medoids.callbacks import CallbackSupportMixin, reporting_steps
 from medoids.distances import count_rows, kind_of, kinds_of, release, take_rows
+from medoids.engine.budget import ROWS_PER_QUERY
 from medoids.engine.threads import spans
 from medoids.inputs import check_data
 from medoids.result import TraceRecord
 from medoids.settings import Settings, check_weights
 
 __all__ = ["KMedoids"]
-
-# Rows of new data that are compared with the medoids at a time.
-_ROWS_PER_QUERY = 1 << 18
 
 
 class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -242,8 +240,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         check_is_fitted(self)
         X = check_data(X, self.metric, self, reset=False, kind=self._kind)
         n = count_rows(X)
-        for chunk in spans(n, _ROWS_PER_QUERY):
-            rows = X if n <= _ROWS_PER_QUERY else take_rows(X, chunk)
+        for chunk in spans(n, ROWS_PER_QUERY):
+            rows = X if n <= ROWS_PER_QUERY else take_rows(X, chunk)
             if self.metric == "precomputed":
                 rows = rows[:, self.medoid_indices_]
             yield self._medoids.cross(rows).T

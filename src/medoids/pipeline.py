@@ -26,6 +26,7 @@ from medoids.core.run import Journal, Run
 from medoids.distances import Calls, Dissimilarity, Tally, count_rows, dissimilarity, is_mapped
 from medoids.engine import interrupts
 from medoids.engine.arrays import Bools, Float64s, Rows
+from medoids.engine.budget import COPY_SHARE, REMEMBERED_SHARE
 from medoids.engine.callers import callers_level
 from medoids.engine.interrupts import TimeUp
 from medoids.engine.threads import Threads
@@ -61,10 +62,6 @@ __all__ = ["choose_algorithm", "described", "fit", "open_checkpoint", "prepare",
 _ASIDE = ("callback", "checkpoint", "resume", "verbose")
 # Settings that a checkpoint must share with a fit that resumes from it, besides data, k, rows and random numbers.
 _DECISIVE = ("metric", "metric_params", "algorithm", "n_init", "swap", "delta", "cache_width", "candidates")
-# Share of memory_limit for remembered values of a callable, besides what an algorithm stores.
-_REMEMBERED_SHARE = 8
-# The working copy of a memory-mapped X stays in memory up to this share of memory_limit.
-_COPY_SHARE = 4
 
 
 @contextmanager
@@ -87,10 +84,10 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
     frozen = check_frozen(settings.frozen_medoids, init, n, k, weights)
     tally = Tally()
     threads = Threads(settings.n_jobs)
-    calls = Calls(settings.n_jobs, memory_limit // _REMEMBERED_SHARE, tally, threads.interrupts.check)
+    calls = Calls(settings.n_jobs, memory_limit // REMEMBERED_SHARE, tally, threads.interrupts.check)
     distance = dissimilarity(X, settings.metric, settings.metric_params, calls)
     if is_mapped(X):
-        distance.spill = _COPY_SHARE * distance.copy_bytes() > memory_limit
+        distance.spill = COPY_SHARE * distance.copy_bytes() > memory_limit
         distance.release()
     problem = Problem(
         distance=distance,

@@ -46,7 +46,7 @@ def test_any_path_leads_to_the_same_state(
     D: list[list[int]], k: int, swaps: list[tuple[int, int]], kept: bool, chunk: int
 ) -> None:
     matrix = np.array(D, dtype=float)
-    before, module._POINTS_PER_UPDATE = module._POINTS_PER_UPDATE, chunk
+    before, module.POINTS_PER_UPDATE = module.POINTS_PER_UPDATE, chunk
     try:
         lookup = KeptRows(k, 7) if kept else MeasuredRows(lambda medoids, points: matrix[np.ix_(medoids, points)])
         state = Assignment(np.arange(1.0, 8.0), lookup)
@@ -58,7 +58,7 @@ def test_any_path_leads_to_the_same_state(
                 state.swap(slot, i, matrix[i])
                 check(state, matrix)
     finally:
-        module._POINTS_PER_UPDATE = before
+        module.POINTS_PER_UPDATE = before
 
 
 # Distances that matter less than others are estimates, wrong by as much as they may be.
@@ -108,7 +108,7 @@ def test_few_exact_distances_decide_beside_a_matrix(metric: str) -> None:
 def test_a_fit_without_the_table_is_the_same(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.RandomState(0).rand(4000, 4)
     expected = k_medoids(X, 6, algorithm=algorithm, random_state=0)
-    monkeypatch.setattr("medoids.core.problem._KEPT_BYTES", 0)
+    monkeypatch.setattr("medoids.core.problem.KEPT_BYTES", 0)
     found = k_medoids(X, 6, algorithm=algorithm, random_state=0, memory_limit=8 * 8 * 6 * 4000 - 1)
     assert found.medoid_indices.tolist() == expected.medoid_indices.tolist()
     assert found.inertia == expected.inertia

@@ -61,8 +61,8 @@ def test_every_k_is_the_separate_fit_and_the_distances_are_shared(algorithm: str
 def test_a_path_without_a_table_of_all_medoids_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     X, metric = data.subset("letter", 3300, 0)
     expected = k_path(X, range(2, 5), metric=metric, algorithm="pairedpam", random_state=3)
-    monkeypatch.setattr("medoids.core.problem._KEPT_BYTES", 0)
-    monkeypatch.setattr("medoids.core.problem._KEPT_SHARE", 1 << 40)
+    monkeypatch.setattr("medoids.core.problem.KEPT_BYTES", 0)
+    monkeypatch.setattr("medoids.core.problem.KEPT_SHARE", 1 << 40)
     path = k_path(X, range(2, 5), metric=metric, algorithm="pairedpam", random_state=3)
     assert path.build.tolist() == expected.build.tolist()
     assert path.losses == expected.losses

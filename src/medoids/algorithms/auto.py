@@ -6,12 +6,12 @@ Both prices are seconds on one core:
     PairedPAM  n min(n, a + b k) distances * BLOCK + n 1.5 k STEP (1 + k / 60); n/4 more of them where they are dear
 
 A pass over the matrix reads an entry and updates a sum; BUILD takes ln k of them, the swaps about five. PairedPAM needs
-more distances a point for more medoids, in smaller blocks, and updates the moments of a point in about 1.5 k steps. The
-constants were fitted to MNIST, letter and words, n = 1,000 to 70,000, k = 5 to 50. A dear distance is a callable or the
-like; near-ties among words and strings take more of them than among vectors.
+more distances per point for more medoids, in smaller blocks, and updates the moments of a point in about 1.5 k steps.
+The constants are in ``engine/budget.py``. A dear distance is a callable or the like; near-ties among words and strings
+take more of them than among vectors.
 
 The price of a distance is what its metric says for the size of the objects (``Dissimilarity.cost``), so that the same
-data lead to the same algorithm on any machine. Only what a Python callable costs nobody knows: some calls are timed.
+data lead to the same algorithm on any machine. The cost of a Python callable is unknown, so some calls are timed.
 """
 
 from __future__ import annotations
@@ -22,22 +22,13 @@ from time import perf_counter
 from medoids.core.problem import Problem
 from medoids.core.run import Run
 from medoids.distances import SMALL
+from medoids.engine.budget import DEAR_NS, PAIRED_COUNTS, PASS_SECONDS, PROBE_ROWS, SMALL_DEAR, STEP_SECONDS
 from medoids.exact.matrix import matrix_bytes
 
 __all__ = ["choose"]
 
-_PASS = 2e-9
-_STEP = 9e-6
-# a, b and BLOCK, for cheap distances and for dear ones, which come in smaller rounds.
-_CHEAP_COUNTS, _DEAR_COUNTS = (600, 110, 1.5), (250, 75, 1.0)
-# Rows of the block that is timed.
-_PROBE, _DEAR_PROBE = 256, 6
-# Up to so many objects dear distances make a small matrix.
-_FEW = 300
-# Above so many nanoseconds a distance's own price decides.
-_DEAR = 1_000.0
 # Distances whose squares, summed over many points, stay finite; those of one divided by it do not vanish.
-_SQUARES = 1e140
+_LARGEST_SQUARED = 1e140
 
 
 def choose(problem: Problem, run: Run) -> tuple[str, str]:
@@ -48,21 +39,22 @@ def choose(problem: Problem, run: Run) -> tuple[str, str]:
         return "pairedpam", f"the {size} needs {need / 2**30:.1f} GiB, more than memory_limit: sampled distances"
     if need == 0:
         return "fastpam1", f"the {size} is given: PAM's own path, exact"
-    dear = problem.distance.cost >= _DEAR
-    if n <= (_FEW if dear else SMALL):
+    dear = problem.distance.cost >= DEAR_NS
+    kind = "dear" if dear else "cheap"
+    if n <= (SMALL_DEAR if dear else SMALL):
         return "fastpam1", f"the {size} is small: PAM's own path, exact"
-    seconds, largest = _measure(run, _DEAR_PROBE if dear else _PROBE)
+    seconds, largest = _measure(run, PROBE_ROWS[kind])
     timed = problem.distance.timed
     price = seconds if timed else 1e-9 * problem.distance.cost
-    if largest > _SQUARES:
+    if largest > _LARGEST_SQUARED:
         return "fastpam1", f"squares of distances as large as {largest:.0e} overflow: PAM's own path, which needs none"
-    if 0 < largest < 1 / _SQUARES:
+    if 0 < largest < 1 / _LARGEST_SQUARED:
         return "fastpam1", f"squares of distances as small as {largest:.0e} vanish: PAM's own path, which needs none"
     half = 0.5 if problem.distance.symmetric else 1.0
-    matrix = half * n**2 * price + n**2 * _PASS * (log(k) + 5)
-    a, b, block = _DEAR_COUNTS if dear else _CHEAP_COUNTS
+    matrix = half * n**2 * price + n**2 * PASS_SECONDS * (log(k) + 5)
+    a, b, block = PAIRED_COUNTS[kind]
     count = min(n, a + b * k + (n / 4 if dear else 0))
-    paired = n * count * price * block + n * 1.5 * k * _STEP * (1 + k / 60)
+    paired = n * count * price * block + n * 1.5 * k * STEP_SECONDS * (1 + k / 60)
     how = "by a timing of some calls, " if timed else ""
     if matrix <= paired:
         prices = f"{how}about {_seconds(matrix)} against {_seconds(paired)} core-seconds"

@@ -22,6 +22,7 @@ from medoids.core.problem import Problem, Solution
 from medoids.core.rows import RowSource
 from medoids.core.run import Run
 from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.budget import FINALISTS_PER_CHUNK
 from medoids.engine.threads import spans
 from medoids.exact.matrix import MARGIN
 
@@ -29,8 +30,6 @@ __all__ = ["BATCH", "BanditPAM", "banditpam", "banditpam_pic", "banditpam_pluspl
 
 # The paper's B.
 BATCH = 100
-# Finalists that are compared exactly at once.
-_FINALISTS_PER_CHUNK = 64
 
 
 @dataclass
@@ -99,7 +98,7 @@ class BanditPAM:
             scale = run.trace[-1].loss * self._mean_weight if run.trace else best.min()
             rows = rows[best <= best.min() + MARGIN * (abs(scale) + abs(best.min()))]
         rows = np.unique(rows)
-        chunks = [rows[chunk] for chunk in spans(len(rows), _FINALISTS_PER_CHUNK)]
+        chunks = [rows[chunk] for chunk in spans(len(rows), FINALISTS_PER_CHUNK)]
         judged = []
         with run.phase("exact"):
             for chunk in chunks:

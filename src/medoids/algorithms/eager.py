@@ -26,8 +26,8 @@ from medoids.paired.search import PairedArms
 
 __all__ = ["EagerPAM"]
 
-# References of level 0, at least, for each medoid.
-_EACH = 8
+# Minimum number of references of level 0 for each medoid.
+_REFERENCES_PER_MEDOID = 8
 
 
 class EagerPAM(PairedPAM):
@@ -40,7 +40,7 @@ class EagerPAM(PairedPAM):
     def _first(self) -> int:
         problem = self.problem
         most = problem.memory_limit // (2 * problem.n * problem.distance.dtype.itemsize)  # half for later levels
-        return max(super()._first(), min(_EACH * problem.k, most))
+        return max(super()._first(), min(_REFERENCES_PER_MEDOID * problem.k, most))
 
     def solve(self) -> Solution:
         problem = self.problem

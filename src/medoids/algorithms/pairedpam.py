@@ -22,6 +22,7 @@ from medoids.core.problem import Problem, Solution
 from medoids.core.rows import RowSource
 from medoids.core.run import Run
 from medoids.engine.arrays import Float64s
+from medoids.engine.budget import DEAR_NS
 from medoids.exact.matrix import MARGIN
 from medoids.paired.level_zero import LevelZero
 from medoids.paired.levels import EVEN, FAST, SLOW, Levels, rounds
@@ -29,34 +30,33 @@ from medoids.paired.moments import Moments, State
 from medoids.paired.rows import StoredRows
 from medoids.paired.search import COPIES, PairedArms
 
-__all__ = ["FEW", "PairedPAM", "bounds_of", "first_references", "levels_of", "pairedpam", "share_memory"]
+__all__ = ["FINALISTS", "PairedPAM", "bounds_of", "first_references", "levels_of", "pairedpam", "share_memory"]
 
 # w = 3.5; benchmarks/results/delta.md has the measurements behind it.
 DELTA = 5e-6
 # w = 4, for the search that finds no swap: at 3.5, 1 of 10 seeds ended two swaps early on MNIST 70,000.
-_LAST = 1e-7
-# A search ends with so few arms; these are compared on all references.
-FEW = 2
+_LAST_DELTA = 1e-7
+# A search ends when this many arms are left; these are compared on all references.
+FINALISTS = 2
 # References of level 0: for distances that cost less than a microsecond, and for others.
 _FIRST_CHEAP, _FIRST_DEAR = 512, 128
-DEAR = 1_000.0
-# Nanoseconds from which on a distance costs more than the passes over what is stored that slow growth adds.
-_SLOW = 100.0
-# Bytes beside the stored distances that nobody minds, and of each point (with what the allocator wastes).
-_LITTLE, _NUMBERS = 64 << 20, 780
-# Memory is scarce if it does not hold so many times the first level, and one more for so many medoids, whose near-ties
+# Nanoseconds from which on a distance costs more than the passes over stored distances that slow growth adds.
+_SLOW_GROWTH_NS = 100.0
+# Bytes beside the stored distances that are not counted, and those of each point, with what the allocator wastes.
+_UNCOUNTED_BYTES, _POINT_BYTES = 64 << 20, 780
+# Memory is scarce if it does not hold this multiple of the first level, plus one for each ten medoids, whose near-ties
 # are more arms at later levels: there will be distances to compute again.
-_SCARCE, _MEDOIDS = 2, 10
+_SCARCE_LEVELS, _MEDOIDS_PER_LEVEL = 2, 10
 
 
 def first_references(cost: float) -> int:
-    """Return how many references every arm meets, for a distance that costs so many nanoseconds."""
-    return _FIRST_CHEAP if cost < DEAR else _FIRST_DEAR
+    """Return the number of references that every arm is compared on, for a distance of this cost in nanoseconds."""
+    return _FIRST_CHEAP if cost < DEAR_NS else _FIRST_DEAR
 
 
 def levels_of(n: int, first: int, cost: float, *, scarce: bool) -> list[slice]:
     """Cut references into levels, for a distance of that cost and for memory that is scarce or not."""
-    return rounds(n, first, SLOW if cost >= _SLOW else EVEN if scarce else FAST)
+    return rounds(n, first, SLOW if cost >= _SLOW_GROWTH_NS else EVEN if scarce else FAST)
 
 
 def share_memory(n: int, k: int, first: int, size: int, memory_limit: int, copy: int = 0) -> tuple[int, bool]:
@@ -66,9 +66,9 @@ def share_memory(n: int, k: int, first: int, size: int, memory_limit: int, copy:
     """
     # What else is kept comes out of the same limit, once it is more than a little: some numbers of each point; the
     # moments, all that are carried and up to as many of the arms that are left, which have one more; and copies.
-    beside = copy + n * (_NUMBERS + 7 * min(8, max(4, size)) * k) + 2 * COPIES
-    budget = max(memory_limit // 8, memory_limit - max(0, beside - _LITTLE))
-    return budget, (_SCARCE + k / _MEDOIDS) * n * first * size > budget
+    beside = copy + n * (_POINT_BYTES + 7 * min(8, max(4, size)) * k) + 2 * COPIES
+    budget = max(memory_limit // 8, memory_limit - max(0, beside - _UNCOUNTED_BYTES))
+    return budget, (_SCARCE_LEVELS + k / _MEDOIDS_PER_LEVEL) * n * first * size > budget
 
 
 def bounds_of(delta: float | None, n: int) -> tuple[Paired, ...]:
@@ -77,7 +77,7 @@ def bounds_of(delta: float | None, n: int) -> tuple[Paired, ...]:
     A step that errs elsewhere is a detour, and the swaps that follow lead to an optimum. The last search is the one
     that says that there is none: a swap that it overlooks is lost, with all that would have followed.
     """
-    return (Paired(DELTA, n), Paired(_LAST, n)) if delta is None else (Paired(delta, n),)
+    return (Paired(DELTA, n), Paired(_LAST_DELTA, n)) if delta is None else (Paired(delta, n),)
 
 
 class Store:
@@ -213,7 +213,7 @@ class PairedPAM:
         allowed[store.place[assignment.medoids]] = False
         noise = TOLERANCE if self.problem.distance.exact else MARGIN
         arms = PairedArms(store.levels, state, carried, allowed, self.run.threads, noise)
-        return search_pairs(arms, bounds or self.bounds, FEW, enough)
+        return search_pairs(arms, bounds or self.bounds, FINALISTS, enough)
 
     def _carry(self, state: State) -> Moments:
         """Update the moments of level 0 to a state."""

@@ -21,12 +21,10 @@ from medoids.core.problem import Problem
 from medoids.core.run import Run
 from medoids.distances import Floats
 from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.budget import ARMS_PER_CHUNK
 from medoids.engine.threads import spans
 
 __all__ = ["BuildArms", "PairArms", "PointArms", "addition_sums", "swap_sums"]
-
-# With a batch of 100 references, a chunk of this many arms stays in a core's cache.
-_ARMS_PER_CHUNK = 1024
 
 
 def addition_sums(block: Floats, d1: Floats, w: Floats) -> tuple[Float64s, Float64s]:
@@ -106,7 +104,7 @@ class _MedoidArms:
                 with np.errstate(over="ignore", invalid="ignore"):
                     sums[chunk], squares[chunk] = self._changes(block, arms[chunk], references)
 
-            self._run.threads.map(work, spans(len(rows), _ARMS_PER_CHUNK), threaded=self._distance.threaded)
+            self._run.threads.map(work, spans(len(rows), ARMS_PER_CHUNK), threaded=self._distance.threaded)
         self._run.check_squares(squares)
         return sums, squares
 

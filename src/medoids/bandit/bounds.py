@@ -30,7 +30,7 @@ class Independent:
         return width
 
     def keep(self, means: Float64s, sigma: Float64s, t: int) -> Bools:
-        """Tell which arms stay, given (arms, faces) means and standard deviations."""
+        """Return which arms stay, given (arms, faces) means and standard deviations."""
         width = self.width(sigma, t)
         kept: Bools = ((means - width) <= (means + width).min()).any(axis=1)
         return kept

@@ -11,6 +11,7 @@ import numpy as np
 from medoids.core.problem import Problem
 from medoids.distances import Floats
 from medoids.engine.arrays import Rows
+from medoids.engine.budget import ARMS_PER_CHUNK
 from medoids.engine.threads import Threads, spans
 
 __all__ = ["PermutationCache"]
@@ -52,7 +53,7 @@ class PermutationCache:
         def work(chunk: slice) -> None:
             self._values[missing[chunk], batch] = self._distance.block(missing[chunk], references)
 
-        self._threads.map(work, spans(len(missing), 1024), threaded=self._distance.threaded)
+        self._threads.map(work, spans(len(missing), ARMS_PER_CHUNK), threaded=self._distance.threaded)
         self._known[missing, column] = True
         return len(missing) * len(references)
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from medoids.algorithms.pairedpam import FEW, bounds_of
+from medoids.algorithms.pairedpam import FINALISTS, bounds_of
 from medoids.bandit import search_pairs
 from medoids.cluster.guests import Guests
 from medoids.cluster.messages import Copies
@@ -20,6 +20,7 @@ from medoids.core.local_search import descend
 from medoids.core.problem import Problem, Solution
 from medoids.core.run import Run
 from medoids.engine.arrays import Rows
+from medoids.engine.budget import FINALISTS_PER_CHUNK
 from medoids.exact.matrix import MARGIN
 from medoids.paired.moments import State
 from medoids.settings import format_bytes
@@ -27,8 +28,6 @@ from medoids.settings import format_bytes
 __all__ = ["ShardedPAM"]
 
 Answer = TypeVar("Answer")
-# Finalists that are compared exactly at once.
-_LOT = 64
 # Losses of one worker after another before a fit gives up.
 _PATIENCE = 10
 
@@ -128,7 +127,7 @@ class ShardedPAM:
         state = State(mean * one, np.inf * one, np.zeros(1, np.intp), one, slots, swaps, tuple(assignment.fixed))
         noise = TOLERANCE if problem.distance.exact else MARGIN
         arms = ShardedArms(self.pool, self.guests, self.levels, state, self.run.threads, noise, self._sent)
-        search_pairs(arms, bounds, FEW)
+        search_pairs(arms, bounds, FINALISTS)
         self._sent = arms.sent
         return arms
 
@@ -138,8 +137,8 @@ class ShardedPAM:
             return None
         tables = []
         with self.run.phase("exact"):
-            for start in range(0, len(rows), _LOT):
-                guests = self.guests.invite(rows[start : start + _LOT])
+            for start in range(0, len(rows), FINALISTS_PER_CHUNK):
+                guests = self.guests.invite(rows[start : start + FINALISTS_PER_CHUNK])
                 tables.append(sum(self.pool.ask("judge", guests, swaps)))
         losses, magnitudes = np.concatenate(tables, axis=2)
         slot, at = lowest(losses, magnitudes)

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from medoids.engine.arrays import Bools, Float64s, Rows
+from medoids.engine.budget import POINTS_PER_UPDATE
 from medoids.engine.threads import spans
 
 __all__ = [
@@ -28,8 +29,6 @@ __all__ = [
 
 Measure = Callable[[Rows, Rows], Float64s]
 
-# Points per chunk, so that the temporary arrays stay small beside the state.
-_POINTS_PER_UPDATE = 1 << 16
 # Upper limit on the relative error of an estimate in float32: far above it, since metrics sum near pairs in float64.
 DOUBT = 1 / 256
 
@@ -191,7 +190,7 @@ class Assignment:
         hit = (self.nearest == slot) | (self.second == slot)
         self._enter(slot, distances, ~hit)
         points = np.flatnonzero(hit)
-        for chunk in spans(len(points), _POINTS_PER_UPDATE):
+        for chunk in spans(len(points), POINTS_PER_UPDATE):
             self._rescan(points[chunk], slot, distances)
         self._sum_up()
 
@@ -209,7 +208,7 @@ class Assignment:
         return self.improves(self.swap_losses(distances)[slot], self.swap_magnitudes(distances)[slot])
 
     def _enter(self, slot: int, distances: Float64s, where: Bools) -> None:
-        for chunk in spans(len(distances), _POINTS_PER_UPDATE):
+        for chunk in spans(len(distances), POINTS_PER_UPDATE):
             d, d1, d2 = distances[chunk], self.d1[chunk], self.d2[chunk]
             nearest, second = self.nearest[chunk], self.second[chunk]
             first = where[chunk] & ((d < d1) | ((d == d1) & (slot < nearest)))

@@ -13,11 +13,9 @@ from medoids.core.problem import Problem, Solution
 from medoids.core.rows import RowSource
 from medoids.core.run import Run
 from medoids.engine import interrupts
+from medoids.engine.budget import DEAR_NS, TIMED_DISTANCES
 
 __all__ = ["cut_short", "seconds_per_distance"]
-
-# Distances that are timed: of cheap ones, and of those that cost at least this many nanoseconds.
-_TIMED_CHEAP, _TIMED_DEAR, _DEAR_NANOSECONDS = 4096, 16, 1_000.0
 
 
 def cut_short(rows: RowSource, best: Solution | None) -> tuple[Solution, int]:
@@ -56,7 +54,7 @@ def seconds_per_distance(problem: Problem, run: Run) -> float:
     """Time one small chunk of exact distances, such as the final assignment consists of."""
     distance = run.distance
     first = problem.candidates[:1]
-    count = min(problem.n - 1, _TIMED_CHEAP if distance.cost < _DEAR_NANOSECONDS else _TIMED_DEAR)
+    count = min(problem.n - 1, TIMED_DISTANCES["cheap" if distance.cost < DEAR_NS else "dear"])
     if count == 0:
         return 0.0
     with run.phase("exact"):

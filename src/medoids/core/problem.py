@@ -11,12 +11,10 @@ from medoids.core.assignment import Assignment
 from medoids.core.shares import count_shares, largest_share
 from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Bools, Float64s, Rows
+from medoids.engine.budget import KEPT_BYTES, KEPT_SHARE
 from medoids.result import TraceRecord
 
 __all__ = ["Problem", "Solution"]
-
-# Rows of distances from all medoids are kept up to this size, or up to this share of memory_limit if that is more.
-_KEPT_BYTES, _KEPT_SHARE = 1 << 26, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +100,7 @@ class Problem:
 
     def has_room(self, size: int) -> bool:
         """Whether ``size`` bytes for each pair of a medoid and a point may be kept."""
-        return size * self.k * self.n <= max(_KEPT_BYTES, self.memory_limit // _KEPT_SHARE)
+        return size * self.k * self.n <= max(KEPT_BYTES, self.memory_limit // KEPT_SHARE)
 
     def part(self, sample: Rows, *, init: str | Rows, max_iter: int, k: int | None = None) -> Problem:
         """Return the problem of some rows only, in ascending order."""

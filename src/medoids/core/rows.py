@@ -10,17 +10,10 @@ from medoids.core.assignment import DOUBT, Assignment, KeptRows, Lookup, Measure
 from medoids.core.problem import Problem
 from medoids.core.run import Run
 from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.budget import MEDOIDS_PER_CHUNK, POINTS_PER_CHUNK, RELEASE_CHUNKS
 from medoids.engine.threads import spans
 
 __all__ = ["RowSource"]
-
-# Points per chunk of exact distances.
-_POINTS_PER_CHUNK = 4096
-# Chunks after which pages of a memory-mapped X are released.
-_CHUNKS_PER_RELEASE = 64
-# Medoids per chunk. Up to this many, `exact_block` sums directly instead of through BLAS, so the digits do not depend
-# on batching.
-_MEDOIDS_PER_CHUNK = 16
 
 
 class RowSource:
@@ -83,8 +76,8 @@ class RowSource:
         def work(points: slice) -> None:
             out[:, points] = distance.exact_block(rows, points)
 
-        chunks = spans(self.problem.n, _POINTS_PER_CHUNK)
-        for stretch in spans(len(chunks), _CHUNKS_PER_RELEASE):
+        chunks = spans(self.problem.n, POINTS_PER_CHUNK)
+        for stretch in spans(len(chunks), RELEASE_CHUNKS):
             threads.map(work, chunks[stretch], threaded=distance.threaded)
             distance.release()
         return out
@@ -95,11 +88,11 @@ class RowSource:
         out = np.empty((len(medoids), len(points)))
 
         def work(chunk: slice) -> None:
-            for few in spans(len(medoids), _MEDOIDS_PER_CHUNK):
+            for few in spans(len(medoids), MEDOIDS_PER_CHUNK):
                 out[few, chunk] = distance.exact_block(medoids[few], points[chunk])
 
         with self.run.phase(phase):
-            self.run.threads.map(work, spans(len(points), _POINTS_PER_CHUNK), threaded=distance.threaded)
+            self.run.threads.map(work, spans(len(points), POINTS_PER_CHUNK), threaded=distance.threaded)
         distance.release()
         return out
 

@@ -16,12 +16,12 @@ __all__ = ["count_shares", "largest_share"]
 
 # Largest weight of a reference, in mean weights: just above 1, so that equal weights stay whole. With 4, two of 200
 # fits with heavy weights missed PAM's loss, and with 1.5 one.
-_MOST = 1.05
+_LARGEST_SHARE = 1.05
 
 
 def largest_share(total: float, rows: int) -> float:
     """Return the largest weight of a reference, for rows of positive weight with this total."""
-    return _MOST * total / rows
+    return _LARGEST_SHARE * total / rows
 
 
 def count_shares(weights: Float64s, largest: float) -> Rows:

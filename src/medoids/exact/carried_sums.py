@@ -22,18 +22,15 @@ import numpy as np
 from medoids.core.assignment import TOLERANCE, Assignment, lowest
 from medoids.distances import SMALL, Floats
 from medoids.engine.arrays import Bools, Float64s, Rows
+from medoids.engine.budget import MATRIX_ENTRIES, SUM_TILE
 from medoids.engine.threads import Threads, spans
 from medoids.exact.matrix import MatrixRows
 
 __all__ = ["CarriedSums"]
 
-# Arms of a tile, at least and at most: its sums stay in cache while the references stream by. Each thread gets two.
-_FEWEST, _MOST, _SHARES = 2048, 8192, 2
-# Entries of the matrix that one chunk reads; small enough for Ctrl-C.
-_CHUNK = 1 << 27
-# Sums are made anew when the loss has fallen to one part in this many: what was subtracted since leaves rounding errors
-# of its own size behind, and in float32 a sixteenth of `Matrix.margin` is what a run of 32 terms may be wrong by.
-_STALE = 16
+# Sums are computed again when the loss has fallen by this factor: what was subtracted since leaves rounding errors of
+# its own size behind, and in float32 a sixteenth of `Matrix.margin` is what a run of 32 terms may be wrong by.
+_STALE_FALL = 16
 
 
 class CarriedSums:
@@ -60,11 +57,11 @@ class CarriedSums:
         self._nearest = np.full(n, -1, dtype=np.intp)
 
     def follow(self, assignment: Assignment, *, swaps: bool) -> int:
-        """Bring the sums to a state; return how many references had to be visited."""
+        """Update the sums to a state; return the number of references that had to be visited."""
         changed = assignment.d1 != self._d1
         if swaps:
             changed |= (assignment.d2 != self._d2) | (assignment.nearest != self._nearest)
-        stale = self._peak > _STALE * assignment.magnitude or 2 * np.count_nonzero(changed) > len(changed)
+        stale = self._peak > _STALE_FALL * assignment.magnitude or 2 * np.count_nonzero(changed) > len(changed)
         fresh = stale or self._empty or (swaps and self._T is None)
         self._peak = max(0.0 if fresh else self._peak, assignment.magnitude if assignment.medoids else 0.0)
         if fresh:
@@ -139,18 +136,19 @@ class CarriedSums:
     def _in_tiles(self, references: int, work: Callable[[slice, slice], None]) -> None:
         """Call ``work`` with tiles of arms in threads, for all references.
 
-        In lots, so that one call stays short; each arm sees the references in the same order in any case.
+        In chunks, so that one call stays short; each arm sees the references in the same order in any case.
         """
 
         def tile(arms: slice) -> None:
-            for span in spans(references, _CHUNK // _MOST):
+            for span in spans(references, MATRIX_ENTRIES // SUM_TILE[1]):
                 work(arms, span)
 
         self._threads.map(tile, self._tiles())
 
     def _tiles(self) -> list[slice]:
         n = len(self._R)
-        return spans(n, min(max(-(-n // (_SHARES * self._threads.n_jobs)), _FEWEST), _MOST))
+        least, most, tiles = SUM_TILE
+        return spans(n, min(max(-(-n // (tiles * self._threads.n_jobs)), least), most))
 
     def best_addition(self, assignment: Assignment) -> tuple[int, int]:
         """Return the row whose addition gives the lowest loss, and how many rows had to be compared exactly."""

@@ -11,13 +11,11 @@ from medoids.core.run import Run
 from medoids.distances import Floats
 from medoids.distances.precomputed import Precomputed
 from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.budget import CHUNK_NS, TILE_EDGE
 from medoids.engine.threads import spans
 
 __all__ = ["MARGIN", "Matrix", "MatrixRows", "matrix_bytes"]
 
-# Nanoseconds of work in one chunk, which Ctrl-C waits for, and the largest number of rows of a tile, which then stays
-# in a core's cache.
-_TILE_TIME, _TILE_EDGE = 1.5e8, 512
 # Share of the loss by which sums of float32 distances may mislead. Their errors are some 1e-6 each and mostly cancel
 # in a sum; candidates within this margin of the best are compared exactly.
 MARGIN = 2e-6
@@ -65,7 +63,7 @@ class Matrix:
         distance, n, half = run.distance, problem.n, problem.distance.symmetric
         values = np.empty((n, n), dtype=distance.dtype)
         distance.prepare(run.threads)
-        edge = int(np.clip(np.sqrt(_TILE_TIME / distance.cost), 16, _TILE_EDGE))
+        edge = int(np.clip(np.sqrt(CHUNK_NS / distance.cost), 16, TILE_EDGE))
         if distance.threaded:
             # Square tiles that stay in a core's cache while they are computed, finished and mirrored.
             tiles = [(a, b) for a in spans(n, edge) for b in spans(n, edge) if a.start <= b.start or not half]
@@ -74,7 +72,7 @@ class Matrix:
             tiles = [(a, slice(a.start if half else 0, n)) for a in spans(n, 1)]
 
         # Not for dear distances: a pass over the matrix is nothing to them, and sums of small tiles need much memory.
-        summed = distance.threaded and half and values.dtype.kind == "f" and edge == _TILE_EDGE
+        summed = distance.threaded and half and values.dtype.kind == "f" and edge == TILE_EDGE
         weights = problem.weights.astype(values.dtype) if summed else problem.weights
         # The sums of each tile have a row of their own, so that the result does not depend on the order of the tiles.
         sums = np.zeros((-(-n // edge), n)) if summed else np.zeros((0, n))

@@ -11,13 +11,14 @@ import numpy as np
 from scipy.stats import t as student
 
 from medoids.algorithms.auto import choose
-from medoids.algorithms.pairedpam import DEAR, PairedPAM
+from medoids.algorithms.pairedpam import PairedPAM
 from medoids.core.assignment import Assignment
 from medoids.core.problem import Problem
 from medoids.core.rows import RowSource
 from medoids.core.run import Run
 from medoids.distances import Floats, count_rows
 from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.budget import BOUND_POINTS, CHUNK_NS, DEAR_NS
 from medoids.engine.threads import spans
 from medoids.exact.carried_sums import CarriedSums
 from medoids.exact.matrix import Matrix, MatrixRows
@@ -30,16 +31,14 @@ from medoids.settings import Settings, check_rows, check_weights
 
 __all__ = ["Certificate", "certify"]
 
-# That the paired search overlooks a swap that improves, by the normal tail of its bounds.
-_ERROR = 1e-3
-# An arm meets the leader, the leader of before, and "no swap" once a round.
-_TESTS = 3
-# Most distances of a relaxation of all points, for cheap distances and for dear ones; a sample takes half as many.
-_CHEAP, _DEAR, _SHARE = 50_000_000, 2_000_000, 2
-# Independent samples of points, each of at least so many, and the probability that their bound holds.
-_SAMPLES, _FEWEST, _LEVEL = 5, 500, 0.95
-# Points of a chunk of distances.
-_POINTS = 256
+# Probability that the paired search overlooks a swap that improves, by the normal tail of its bounds.
+_OVERLOOKED = 1e-3
+# An arm is compared with the leader, the leader before it, and "no swap" once a round.
+_TESTS_PER_ROUND = 3
+# Maximum number of distances of a relaxation of all points, for cheap and dear distances; a sample takes half of it.
+_CHEAP_RELAXED, _DEAR_RELAXED = 50_000_000, 2_000_000
+# Independent samples of points, the smallest size of each, and the probability that their bound holds.
+_BOUND_SAMPLES, _LEAST_POINTS, _LEVEL = 5, 500, 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +176,7 @@ def certify(
     with prepare(X, len(medoids), sample_weight, settings) as (problem, run):
         assignment = RowSource(problem, run).assign(medoids)
         total = problem.total_weight
-        most = _CHEAP if problem.distance.cost < DEAR else _DEAR
+        most = _CHEAP_RELAXED if problem.distance.cost < DEAR_NS else _DEAR_RELAXED
         fits = n**2 <= most and n**2 * problem.distance.dtype.itemsize <= problem.memory_limit
         exact = fits or choose(problem, run)[0] == "fastpam1"
         best = _best_swap(problem, run, assignment) if exact else _likely_swap(problem, run, assignment)
@@ -189,7 +188,7 @@ def certify(
             swap=None if best is None else (assignment.medoids[best[0]], best[1]),
             gain=0.0 if best is None else loss - best[2] / total,
             exact=exact,
-            error_probability=0.0 if exact or best is not None else _ERROR,
+            error_probability=0.0 if exact or best is not None else _OVERLOOKED,
             lower_bound=bound,
             bound_probability=probability,
             n_evaluations=run.tally.computed,
@@ -210,7 +209,7 @@ def _best_swap(problem: Problem, run: Run, assignment: Assignment) -> tuple[int,
 
 def _likely_swap(problem: Problem, run: Run, assignment: Assignment) -> tuple[int, int, float] | None:
     # Only the best swap must not be overlooked, so the tests that it has to pass are counted, not those of all arms.
-    width = sqrt(2 * log(_TESTS * len(rounds(problem.n, 128)) / _ERROR))
+    width = sqrt(2 * log(_TESTS_PER_ROUND * len(rounds(problem.n, 128)) / _OVERLOOKED))
     return PairedPAM(replace(problem, delta=float(np.exp(-(width**2)))), run).best_swap(assignment)
 
 
@@ -220,17 +219,17 @@ def _lower_bound(problem: Problem, run: Run, assignment: Assignment, most: int) 
     loss = assignment.loss / problem.total_weight
     if problem.n * len(rows) <= most:
         return _bound_on(problem, run, assignment, rows, weights[rows]), 1.0
-    m = min(len(rows), max(_FEWEST, most // _SHARE // problem.n))
+    m = min(len(rows), max(_LEAST_POINTS, most // 2 // problem.n))
     equal = bool((weights[rows] == weights[rows[0]]).all())
     below = []
-    for _ in range(_SAMPLES):
+    for _ in range(_BOUND_SAMPLES):
         if equal:
             sample = np.sort(run.random.choice(rows, m, replace=False))
         else:
             sample = np.sort(run.random.choice(rows, m, p=weights[rows] / weights[rows].sum()))
         here = float(assignment.d1[sample].mean())
         below.append(here - _bound_on(problem, run, assignment, sample, np.ones(m)))
-    reach = float(student.ppf(_LEVEL, _SAMPLES - 1)) * float(np.std(below, ddof=1)) / sqrt(_SAMPLES)
+    reach = float(student.ppf(_LEVEL, _BOUND_SAMPLES - 1)) * float(np.std(below, ddof=1)) / sqrt(_BOUND_SAMPLES)
     return loss - float(np.mean(below)) - reach, _LEVEL
 
 
@@ -262,7 +261,7 @@ def _to_points(problem: Problem, run: Run, points: Rows) -> Floats:
         else:
             out[chunk] = distance.block(slice(0, problem.n), points[chunk]).T
 
-    width = max(1, min(_POINTS, int(1.5e8 / (distance.cost * problem.n))))
+    width = max(1, min(BOUND_POINTS, int(CHUNK_NS / (distance.cost * problem.n))))
     with run.phase("bound"):
         run.threads.map(work, spans(len(points), width), threaded=distance.threaded)
     return out

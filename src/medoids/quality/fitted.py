@@ -1,4 +1,4 @@
-"""What a fit found, whoever made it: the functions that look at a clustering take a `Clustering` or a fitted estimator.
+"""What a fit found: the functions that look at a clustering take a `Clustering` or a fitted estimator.
 
 The estimator may be that of one machine or that of a Dask cluster, whose labels, distances and weights, and whose X,
 are brought into memory here.
@@ -20,7 +20,7 @@ from medoids.settings import check_weights
 __all__ = ["clustering_of", "data_of", "in_memory", "is_model", "measured", "trace_of", "weights_of"]
 
 # Parameters of an estimator that say nothing of the result.
-_ASIDE = {"callback", "checkpoint", "client", "resume", "verbose"}
+_NOT_RESULT = {"callback", "checkpoint", "client", "resume", "verbose"}
 
 
 def is_model(thing: Any) -> bool:
@@ -62,7 +62,7 @@ def clustering_of(model: Any) -> Clustering:
     check_model(model)
     if isinstance(model, Clustering):
         return model
-    parameters = {name: value for name, value in model.get_params().items() if name not in _ASIDE}
+    parameters = {name: value for name, value in model.get_params().items() if name not in _NOT_RESULT}
     client = getattr(model, "client", None)
     if hasattr(model, "client"):
         parameters["algorithm"] = model.algorithm_  # "auto" means another one on a single machine

@@ -50,12 +50,12 @@ __all__ = ["CRITERIA", "KPath", "fit_auto", "k_path"]
 CRITERIA = ("medoid_silhouette", "silhouette", "elbow", "stability")
 # Algorithms that share BUILD and distances over all k.
 _SHARING = ("auto", "fastpam1", "pairedpam")
-# Points that are drawn for the silhouette where n^2 distances are too many.
-_DRAWN = 500
-# Resampled fits, their most points, and the points on which they are compared.
-_FITS, _MOST, _COMPARED = 8, 1000, 1000
+# Points drawn for the silhouette where n^2 distances are too many.
+_SILHOUETTE_POINTS = 500
+# Resampled fits, the largest number of points of each, and the points on which they are compared.
+_RESAMPLED_FITS, _RESAMPLED_POINTS, _COMPARED_POINTS = 8, 1000, 1000
 # Agreements that differ by less tie, and the larger k is taken.
-_TIE = 0.01
+_AGREEMENT_TIE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class KPath:
             values = np.array([self.stability[k] for k in ks.tolist()])
             if np.isnan(values).all():
                 raise ValueError("halves of the data are too few rows for any k > 1 of k_range; take another criterion")
-            return int(ks[np.flatnonzero(values >= np.nanmax(values) - _TIE)[-1]])
+            return int(ks[np.flatnonzero(values >= np.nanmax(values) - _AGREEMENT_TIE)[-1]])
         values = self.scores[criterion]
         if np.isnan(values).all():
             raise ValueError("a silhouette compares clusters; k_range must have a number above 1")
@@ -327,8 +327,8 @@ def _since(before: Tally, now: dict[str, Count]) -> dict[str, Count]:
 
 def _silhouettes(problem: Problem, run: Run, clusterings: dict[int, Clustering]) -> dict[int, Silhouette]:
     rows = problem.references
-    if problem.n > SMALL and len(rows) > _DRAWN:
-        rows = np.sort(run.random.choice(rows, _DRAWN, replace=False))
+    if problem.n > SMALL and len(rows) > _SILHOUETTE_POINTS:
+        rows = np.sort(run.random.choice(rows, _SILHOUETTE_POINTS, replace=False))
     ks = [k for k in clusterings if k > 1]
     if not ks:
         return {}
@@ -356,11 +356,11 @@ def _depth(ks: npt.NDArray[Any], losses: npt.NDArray[np.float64]) -> npt.NDArray
 
 def _agreement(problem: Problem, run: Run, ks: Sequence[int]) -> dict[int, float]:
     rows, random = problem.references, run.random
-    size = min(_MOST, max(len(rows) // 2, 1))
-    compared = np.sort(random.choice(rows, min(len(rows), _COMPARED), replace=False))
+    size = min(_RESAMPLED_POINTS, max(len(rows) // 2, 1))
+    compared = np.sort(random.choice(rows, min(len(rows), _COMPARED_POINTS), replace=False))
     able = [k for k in ks if 1 < k <= size]  # one cluster agrees with itself always
     labels: dict[int, list[npt.NDArray[np.intp]]] = {k: [] for k in able}
-    for _ in range(_FITS if able else 0):
+    for _ in range(_RESAMPLED_FITS if able else 0):
         drawn = random.choice(rows, size, replace=False)
         if problem.frozen:
             drawn = np.union1d(drawn, problem.frozen)

@@ -18,21 +18,20 @@ import numpy as np
 
 from medoids.distances import SMALL, Floats
 from medoids.engine.arrays import Bools, Float64s
+from medoids.engine.budget import MATRIX_ENTRIES, SUM_TILE
 from medoids.engine.threads import Threads, spans
 from medoids.exact.matrix import MARGIN
 
 __all__ = ["dual_bound"]
 
 
-# Steps at most; a gap to the known loss that is not worth another step; share of the direction before.
-_STEPS = 120
-_CLOSE = 1e-4
-_KEPT = 0.6
-# After so many steps without a better bound the step shrinks, and the climb goes on from the best v.
-_PATIENCE, _SHRINK, _SMALLEST = 6, 0.6, 0.02
-_ROUNDING = 1e-12
-_TILE = 2048
-_CHUNK = 1 << 27
+# Maximum number of steps; a gap to the known loss that is not worth another step; share of the previous direction.
+_DUAL_STEPS = 120
+_CLOSE_GAP = 1e-4
+_KEPT_DIRECTION = 0.6
+# After this many steps without a better bound the step shrinks, and the ascent continues from the best v.
+_DUAL_PATIENCE, _DUAL_SHRINK, _SMALLEST_STEP = 6, 0.6, 0.02
+_DUAL_ROUNDING = 1e-12
 
 
 def dual_bound(
@@ -53,11 +52,11 @@ def dual_bound(
     # Outside of these the slope is known to lead back, and sums of large prices would cancel to noise.
     low, high = by_reference.min(axis=1).astype(np.float64), by_reference.max(axis=1).astype(np.float64)
     v = np.clip(v, low, high)
-    rounding = _ROUNDING if exact else MARGIN  # what the sums below may be wrong by, as a share of the prices
+    rounding = _DUAL_ROUNDING if exact else MARGIN  # what the sums below may be wrong by, as a share of the prices
     best, best_v = -np.inf, v
     direction = np.zeros(len(v))
     length, idle = 1.0, 0
-    for _ in range(_STEPS):
+    for _ in range(_DUAL_STEPS):
         rho = _savings(by_reference, v, w, threads)
         rho[~allowed] = -np.inf
         top = np.argpartition(-rho, k - 1)[:k]
@@ -68,12 +67,12 @@ def dual_bound(
             idle += 1
         if value > best:
             best, best_v = value, v
-        if known - best <= _CLOSE * abs(known) or length < _SMALLEST:
+        if known - best <= _CLOSE_GAP * abs(known) or length < _SMALLEST_STEP:
             break
         slope = 1.0 - np.count_nonzero(by_reference[:, top] < v[:, None], axis=1)
-        if idle >= _PATIENCE:
-            idle, length, v = 0, length * _SHRINK, best_v
-        direction = slope + _KEPT * direction
+        if idle >= _DUAL_PATIENCE:
+            idle, length, v = 0, length * _DUAL_SHRINK, best_v
+        direction = slope + _KEPT_DIRECTION * direction
         norm = float(w @ direction**2)
         if norm == 0:
             break
@@ -92,8 +91,8 @@ def _savings(by_reference: Floats, v: Float64s, w: Float64s, threads: Threads) -
     from medoids.exact.kernels import add_savings
 
     def work(arms: slice) -> None:
-        for span in spans(m, _CHUNK // _TILE):
+        for span in spans(m, MATRIX_ENTRIES // SUM_TILE[0]):
             add_savings(by_reference[span], v[span], w[span], arms.start, arms.stop, rho)
 
-    threads.map(work, spans(n, _TILE))
+    threads.map(work, spans(n, SUM_TILE[0]))
     return rho

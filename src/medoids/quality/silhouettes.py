@@ -23,6 +23,7 @@ from sklearn.utils import check_random_state
 
 from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.budget import CHUNK_NS, SILHOUETTE_ENTRIES
 from medoids.engine.threads import Threads, spans
 from medoids.quality.fitted import measured, weights_of
 from medoids.settings import check_count, parse_bytes
@@ -30,10 +31,8 @@ from medoids.settings import check_count, parse_bytes
 __all__ = ["Silhouette", "medoid_silhouette", "medoid_silhouettes", "silhouette", "silhouettes"]
 
 
-# Points that are drawn where all are too many.
-_SAMPLES = 1000
-# Entries of a block of distances, and nanoseconds of work in one, which Ctrl-C waits for.
-_ENTRIES, _WAIT = 1 << 22, 1.5e8
+# Points drawn where all are too many.
+_SILHOUETTE_SAMPLES = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +111,7 @@ def silhouette(
     rows = np.flatnonzero(weights > 0)
     if samples is None:
         fits = len(labels) ** 2 * distance.dtype.itemsize <= parse_bytes(memory_limit)
-        m = len(rows) if fits else _SAMPLES
+        m = len(rows) if fits else _SILHOUETTE_SAMPLES
     else:
         m = check_count("samples", samples, 2)
     if m < len(rows):
@@ -150,9 +149,9 @@ def medoid_silhouette(clustering: Any, X: Any, *, sample_weight: Any = None) -> 
     if k < 2:
         raise ValueError("a silhouette compares clusters, and there is one only; ask for n_clusters >= 2")
     values = np.empty(n)
-    for lot in spans(n, _width(distance, k)):
-        two = np.partition(distance.exact_block(medoids, lot), 1, axis=0)
-        values[lot] = medoid_silhouettes(two[0], two[1])
+    for chunk in spans(n, _width(distance, k)):
+        two = np.partition(distance.exact_block(medoids, chunk), 1, axis=0)
+        values[chunk] = medoid_silhouettes(two[0], two[1])
     return Silhouette(float(weights @ values / weights.sum()), 0.0, np.arange(n), values, n * k)
 
 
@@ -183,14 +182,14 @@ def silhouettes(
     masses = np.bincount(cluster, weights[member], minlength=int(starts[-1])).astype(np.float64)
     values = np.empty((len(labels), m))
 
-    def work(lot: slice) -> None:
-        points = rows[lot]
+    def work(chunk: slice) -> None:
+        points = rows[chunk]
         block = distance.exact_block(slice(0, n), points)
         own_distance = block[points, np.arange(len(points))]
         totals = sums @ block
         for number, each in enumerate(labels):
             part = slice(starts[number], starts[number + 1])
-            values[number, lot] = _values(
+            values[number, chunk] = _values(
                 totals[part], masses[part], each[points], weights[points], weights[points] * own_distance
             )
 
@@ -206,7 +205,7 @@ def silhouettes(
 
 
 def _values(totals: Float64s, masses: Float64s, own: Rows, w: Float64s, itself: Float64s) -> Float64s:
-    """Silhouettes of points from the (clusters, points) sums of their distances; a point is no company to itself."""
+    """Silhouettes of points from the (clusters, points) sums of their distances, without those to themselves."""
     at = own, np.arange(len(own))
     others = masses[own] - w
     alone = others <= 1e-12 * masses[own]
@@ -221,4 +220,4 @@ def _values(totals: Float64s, masses: Float64s, own: Rows, w: Float64s, itself: 
 
 def _width(distance: Dissimilarity, n: int) -> int:
     """Points of a block with n rows."""
-    return int(max(1, min(_ENTRIES, _WAIT / distance.cost) // n))
+    return int(max(1, min(SILHOUETTE_ENTRIES, CHUNK_NS / distance.cost) // n))
