@@ -1,20 +1,22 @@
 """k-medoids clustering of anything, with the answer that PAM would give.
 
-Three floors, imports point down only::
+The tree shows the architecture. Imports point down only, and a test checks it::
 
-    faces        estimator.py  functional.py  dask.py  cli/  reporting/  plot.py  demo.py      what people touch
-    algorithms   algorithms/ (one file an algorithm)  bandit/ (best-arm search)  assignment.py  initialization.py
-                 selection.py  silhouettes.py  certificate.py      which k; how good
-                 sharded/ (the same search where nobody holds all rows)
-    ground       distances/    engine/                                what a distance is; where blocks run
-    experiments  experiments/  (the paper's tables and figures)       datasets/  (its data)
-    beside       validation.py inputs.py (every check and message)  clustering.py (the result)
-                 fitted.py (what any fit found, for those that look at it)
-                 progress.py (what a fit says)  files.py (outputs: complete, and one writer at a time)
-                 checkpoints.py saved.py fingerprints.py (to go on later)  stored.py (rows in files)
-                 forms.py (what values from files must look like)
+    faces        estimator.py  api.py (k_medoids)  dask.py  cli/  reporting/  plot.py  demo.py     what people touch
+                 reproduction/ (the paper's experiments)  datasets/ (its data)
+    quality/     how good, and which k: silhouettes, certificates, paths over k
+    pipeline.py  from X and settings to a result: the one way that all faces take
+    algorithms/  one file each, named as in the literature
+    exact/  paired/  bandit/  cluster/      what the algorithms share: the matrix; PairedPAM's and BanditPAM's searches;
+                                            the same search where no machine holds all rows
+    core/        the problem, the run, who is nearest to whom, how a search starts and descends
+    settings.py  inputs.py  result.py       the keywords; what X may be; what a fit returns
+    progress.py  callbacks.py  wording.py   what a fit says while it runs
+    storage/     checkpoints, fingerprints of data, outputs, rows in Parquet and Zarr
+    distances/   what a distance is; knows nothing of medoids
+    engine/      where blocks of work run: threads, interrupts, compiled kernels, and every tuned constant
 
-Names are imported when they are first used: ``medoids --help`` answers before scikit-learn would be loaded.
+Names are imported when they are first used, so that ``medoids --help`` need not wait for scikit-learn.
 """
 
 from importlib import import_module

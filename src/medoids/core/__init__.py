@@ -1,4 +1,11 @@
-"""What every algorithm works with: the problem, the run, who is nearest to whom, and how a search starts and descends.
+"""What every algorithm works with.
 
-Imports ``distances``, ``storage`` and ``engine``, never an algorithm.
+- ``problem.py``: what is to be solved (frozen), and the solution.
+- ``run.py``: one run: threads, counts, random numbers, trace, checkpoint. ``Run.step`` records a step.
+- ``assignment.py``: the nearest and second nearest medoid of each point, and the one rule for accepting a swap.
+- ``rows.py``: where rows of distances come from.
+- ``initialization.py``, ``local_search.py``, ``cut_short.py``: how a search starts, descends and ends early.
+- ``shares.py``, ``sampling.py``: references of similar weight; samples with enough candidates.
+
+Imports ``settings``, ``result``, ``storage``, ``distances`` and ``engine``, never an algorithm.
 """

@@ -1,1 +1,9 @@
-"""What the exact algorithms share: the distance matrix, and sums over it that are carried from step to step."""
+"""What the exact algorithms share.
+
+- ``matrix.py``: the distance matrix, and its rows, exact where that matters.
+- ``carried_sums.py``: losses of all additions and swaps, updated from step to step.
+- ``start.py``: the matrix and the initial medoids.
+- ``kernels.py``: the loops.
+
+Imports ``core`` and what is below it.
+"""

@@ -1,1 +1,4 @@
-"""PairedPAM's machinery: references in levels, stored distances, paired differences and their bounds."""
+"""PairedPAM's machinery: references in levels, stored distances, paired differences and their bounds.
+
+Imports ``exact``, ``bandit``, ``core`` and what is below these.
+"""
