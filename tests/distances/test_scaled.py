@@ -107,7 +107,7 @@ def test_new_rows_that_are_much_larger_than_the_medoids() -> None:
 def test_squares_that_are_no_numbers_are_told() -> None:
     rows = rows_of(20, "sqeuclidean")
     for data in (1e-170 * rows, sparse.csr_array(1e-170 * rows)):
-        with pytest.raises(ValueError, match=r"about \de-170, whose squares vanish; .*or use metric='euclidean'"):
+        with pytest.raises(ValueError, match=r"about \de-170, whose squares underflow; .*or use metric='euclidean'"):
             k_medoids(data, 2, metric="sqeuclidean")
     with pytest.raises(ValueError, match=r"about \de\+170, and distances among them overflow .*'sqeuclidean'"):
         k_medoids(1e170 * rows, 2, metric="sqeuclidean")

@@ -29,7 +29,6 @@ from medoids.distances.objects import count_rows, take_rows
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index
 from medoids.distances.registry import (
     METRICS,
-    SMALL,
     MetricInfo,
     available_metrics,
     dissimilarity,
@@ -38,6 +37,7 @@ from medoids.distances.registry import (
     kinds_of,
     names_of_kind,
 )
+from medoids.engine.budget import SMALL
 from medoids.engine.mapped import is_mapped, release
 
 __all__ = [

@@ -8,24 +8,25 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.distances.calls import Calls
 from medoids.distances.objects import count_rows, take_rows
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, numbers_of
+from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.budget import COSTS
 from medoids.engine.threads import Threads
 
 __all__ = ["CallableDistance", "JittedDistance", "is_jitted"]
 
 
 def is_jitted(function: Any) -> bool:
-    """Whether Numba compiled this function; asks without importing Numba."""
+    """Whether Numba compiled this function; Numba is not imported to find out."""
     dispatcher = sys.modules.get("numba.core.dispatcher")
     return dispatcher is not None and isinstance(function, dispatcher.Dispatcher)
 
 
 class CallableDistance(Dissimilarity):
-    """A Python function of two objects, called once for each pair that is asked for.
+    """A Python function of two objects, called once for each pair of a block.
 
     Parameters
     ----------
@@ -37,14 +38,12 @@ class CallableDistance(Dissimilarity):
     symmetric : bool
         Whether half the calls are enough for a matrix.
     calls : Calls, optional
-        How the function is called; by default one pair after the other, and nothing is remembered.
+        How the function is called; by default one pair after the other, and no value is remembered.
     numbers : array, optional
-        Rows that the objects are of all of X.
+        Row numbers of the objects in all of X.
     """
 
-    dtype = np.dtype(np.float64)
-    exact = True
-    cost = 10_000.0
+    cost = COSTS["callable"].pair
     timed = True
     threaded = False
 
@@ -55,7 +54,7 @@ class CallableDistance(Dissimilarity):
         parameters: dict[str, Any],
         symmetric: bool,
         calls: Calls | None = None,
-        numbers: npt.NDArray[np.intp] | None = None,
+        numbers: Rows | None = None,
     ) -> None:
         self.n = count_rows(objects)
         self._numbers = np.arange(self.n) if numbers is None else numbers
@@ -67,9 +66,8 @@ class CallableDistance(Dissimilarity):
         self._objects, self._function, self._parameters = objects, function, parameters
         self._call = partial(function, **parameters) if parameters else function
 
-    def block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
-        everyone = np.arange(self.n)
-        i, j = everyone[rows], everyone[columns]
+    def block(self, rows: Index, columns: Index) -> Float64s:
+        i, j = numbers_of(rows, self.n), numbers_of(columns, self.n)
         names = self._numbers
 
         def naming(r: int, c: int) -> str:
@@ -77,18 +75,18 @@ class CallableDistance(Dissimilarity):
 
         return self._calls.block(self._call, self._objects, i, self._objects, j, naming, (names[i], names[j]))
 
-    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> CallableDistance:
-        # With numbers given, values are not remembered by them.
+    def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> CallableDistance:
+        # Given numbers, `Calls` remembers no values.
         return CallableDistance(objects, self._function, self._parameters, self.symmetric, Calls(1), numbers)
 
-    def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
+    def put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
         self._objects[rows], self._numbers[rows] = objects, numbers
 
     def take(self, rows: Index) -> CallableDistance:
         objects, numbers = take_rows(self._objects, rows), self._numbers[rows]
         return CallableDistance(objects, self._function, self._parameters, self.symmetric, self._calls, numbers)
 
-    def cross(self, queries: Any) -> npt.NDArray[np.float64]:
+    def cross(self, queries: Any) -> Float64s:
         def naming(r: int, c: int) -> str:
             return f"row {self._numbers[r]} and query {c} of X"
 
@@ -100,28 +98,24 @@ class CallableDistance(Dissimilarity):
 class JittedDistance(Dissimilarity):
     """A Numba-jitted function of two rows, compiled into the loop over pairs."""
 
-    dtype = np.dtype(np.float64)
-    exact = True
     timed = True
-    threaded = True
 
     def __init__(self, X: Floats, function: Callable[..., Any], parameters: dict[str, Any], symmetric: bool) -> None:
         self.n = X.shape[0]
         self.symmetric = symmetric
-        self.cost = 20.0 + 10.0 * X.shape[1]
+        self.cost = COSTS["jitted"].of(X.shape[1])
         self._X, self._function, self._parameters = X, function, parameters
         self._kernel: Callable[..., Any] | None = None
 
     def prepare(self, threads: Threads | None = None) -> None:
+        # Numba compiles at the first call; in several threads at once it would do so several times.
         if self._kernel is None:
-            self._kernel = self._compile()
-            # Numba compiles at the first call; in several threads at once it would do so several times.
-            self._fill(slice(0, 1), self._X, slice(0, 1), "row")
+            self.block(slice(0, 1), slice(0, 1))
 
-    def block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
+    def block(self, rows: Index, columns: Index) -> Float64s:
         return self._fill(rows, self._X, columns, "row")
 
-    def _fill(self, rows: Index, Y: Floats, columns: Index, kind: str) -> npt.NDArray[np.float64]:
+    def _fill(self, rows: Index, Y: Floats, columns: Index, kind: str) -> Float64s:
         if self._kernel is None:
             self._kernel = self._compile()
         i, j = numbers_of(rows, self.n), numbers_of(columns, len(Y))
@@ -155,24 +149,21 @@ class JittedDistance(Dissimilarity):
 
         from medoids.distances.kernels.elementwise import callable_kernel
 
-        # Numba takes no **keywords in a loop: bind them in the order of the function's own signature.
-        signature = inspect.signature(self._function.py_func)  # type: ignore[attr-defined]
-        names = list(signature.parameters)[2:]
-        unknown = sorted(set(self._parameters) - set(names))
+        # Numba accepts no **keywords in a loop: bind them in the order of the function's own signature.
+        parameters = dict(list(inspect.signature(self._function.py_func).parameters.items())[2:])  # type: ignore[attr-defined]
+        unknown = sorted(set(self._parameters) - set(parameters))
         if unknown:
-            raise TypeError(f"metric got an unexpected keyword argument {unknown[0]!r}; it takes {names}")
-        values = []
-        for name in names:
-            default = signature.parameters[name].default
-            if name not in self._parameters and default is inspect.Parameter.empty:
+            raise TypeError(f"metric got an unexpected keyword argument {unknown[0]!r}; it takes {list(parameters)}")
+        values = {name: self._parameters.get(name, parameter.default) for name, parameter in parameters.items()}
+        for name, value in values.items():
+            if value is inspect.Parameter.empty:
                 raise TypeError(f"metric needs the argument {name!r}: pass metric_params={{{name!r}: ...}}")
-            values.append(self._parameters.get(name, default))
-        return callable_kernel(self._function, tuple(values))
+        return callable_kernel(self._function, tuple(values.values()))
 
-    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> JittedDistance:
+    def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> JittedDistance:
         return JittedDistance(objects, self._function, self._parameters, self.symmetric)
 
-    def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
+    def put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
         self._X[rows] = objects
 
     def take(self, rows: Index) -> JittedDistance:
@@ -180,7 +171,7 @@ class JittedDistance(Dissimilarity):
         part._kernel = self._kernel  # compiling again would take longer than a sample's distances
         return part
 
-    def cross(self, queries: Floats) -> npt.NDArray[np.float64]:
+    def cross(self, queries: Floats) -> Float64s:
         return self._fill(slice(None), queries, slice(None), "query")
 
     def __getstate__(self) -> dict[str, Any]:

@@ -17,9 +17,10 @@ from typing import Any, TypeVar
 import joblib
 from threadpoolctl import ThreadpoolController
 
+from medoids.engine.budget import CHUNK_ENTRIES
 from medoids.engine.interrupts import Interrupts
 
-__all__ = ["Threads", "effective_jobs", "spans"]
+__all__ = ["Threads", "effective_jobs", "row_spans", "spans"]
 
 Chunk = TypeVar("Chunk")
 
@@ -37,6 +38,11 @@ def spans(n: int, width: int) -> list[slice]:
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
     return [slice(start, min(start + width, n)) for start in range(0, n, width)]
+
+
+def row_spans(n: int, columns: int) -> list[slice]:
+    """Cut n rows into chunks of about `CHUNK_ENTRIES` numbers."""
+    return spans(n, max(1, CHUNK_ENTRIES // max(1, columns)))
 
 
 def effective_jobs(n_jobs: Any) -> int:

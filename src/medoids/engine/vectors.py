@@ -19,7 +19,7 @@ from numba.core.cgutils import get_or_insert_function
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, models, register_model
 
-from medoids.engine import LANES
+from medoids.engine.budget import LANES
 from medoids.engine.compile import primitive
 
 __all__ = ["below", "item", "load", "prefetch", "root", "spread", "store", "total"]

@@ -1,0 +1,71 @@
+"""Distances of objects that are translated into arrays once: texts, series, trees, tables, sets, places."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sized
+from copy import copy
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+
+from medoids.distances.objects import count_rows
+from medoids.distances.protocol import Dissimilarity, Index, in_chunks, numbers_of
+from medoids.engine.arrays import Float64s, Floats, Rows
+from medoids.engine.threads import Threads
+
+__all__ = ["Encoded", "starts_of"]
+
+Code = TypeVar("Code")
+
+
+class Encoded(Dissimilarity, Generic[Code]):
+    """A distance that is defined by how objects are encoded and how blocks of encoded objects are compared.
+
+    ``__init__`` encodes the objects and passes the result to `_store`.
+    """
+
+    _objects: Code
+
+    @abstractmethod
+    def _store(self, objects: Code) -> None:
+        """Keep encoded objects, and set ``n`` and ``cost``."""
+
+    @abstractmethod
+    def _select(self, numbers: Rows) -> Code:
+        """Return some of the encoded objects."""
+
+    @abstractmethod
+    def _encode(self, queries: Any) -> Code:
+        """Return new objects in the encoding that was fitted, which stays as it is."""
+
+    @abstractmethod
+    def _compare(self, objects: Code, i: Rows, others: Code, j: Rows) -> Floats:
+        """Return distances from objects i to others j."""
+
+    def prepare(self, threads: Threads | None = None) -> None:
+        self.block(slice(0, 1), slice(0, 1))  # compiles once, not in each thread
+
+    def block(self, rows: Index, columns: Index) -> Floats:
+        return self._compare(self._objects, numbers_of(rows, self.n), self._objects, numbers_of(columns, self.n))
+
+    def take(self, rows: Index) -> Self:
+        part = copy(self)
+        part._store(self._select(numbers_of(rows, self.n)))
+        return part
+
+    def cross(self, queries: Any) -> Float64s:
+        return self._across(self._objects, self._encode(queries), count_rows(queries))
+
+    def _across(self, objects: Code, others: Code, count: int) -> Float64s:
+        everyone = numbers_of(slice(None), self.n)
+        return in_chunks(lambda j: self._compare(objects, everyone, others, j), self.n, count, self.cost)
+
+
+def starts_of(parts: Iterable[Sized]) -> Rows:
+    """Return where each part starts in the concatenation of all, and where the last one ends.
+
+    >>> starts_of(["ape", "", "zebra"]).tolist()
+    [0, 3, 3, 8]
+    """
+    return np.cumsum([0, *map(len, parts)], dtype=np.intp)
