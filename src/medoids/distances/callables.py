@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from medoids.distances.calls import Calls
+from medoids.distances.encoded import Encoded
 from medoids.distances.objects import count_rows, take_rows
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, numbers_of
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS
-from medoids.engine.threads import Threads
 
 __all__ = ["CallableDistance", "JittedDistance", "is_jitted"]
 
@@ -95,35 +95,30 @@ class CallableDistance(Dissimilarity):
             return calls.block(self._call, self._objects, i, queries, j, naming)
 
 
-class JittedDistance(Dissimilarity):
+class JittedDistance(Encoded):
     """A Numba-jitted function of two rows, compiled into the loop over pairs."""
 
     timed = True
 
     def __init__(self, X: Floats, function: Callable[..., Any], parameters: dict[str, Any], symmetric: bool) -> None:
-        self.n = X.shape[0]
         self.symmetric = symmetric
         self.cost = COSTS["jitted"].of(X.shape[1])
-        self._X, self._function, self._parameters = X, function, parameters
+        self._function, self._parameters = function, parameters
         self._kernel: Callable[..., Any] | None = None
+        self._store(X)
 
-    def prepare(self, threads: Threads | None = None) -> None:
-        # Numba compiles at the first call; in several threads at once it would do so several times.
-        if self._kernel is None:
-            self.block(slice(0, 1), slice(0, 1))
+    def _encode(self, queries: Floats) -> Floats:
+        return queries
 
-    def block(self, rows: Index, columns: Index) -> Float64s:
-        return self._fill(rows, self._X, columns, "row")
-
-    def _fill(self, rows: Index, Y: Floats, columns: Index, kind: str) -> Float64s:
+    def _compare(self, objects: Floats, i: Rows, others: Floats, j: Rows) -> Float64s:
         if self._kernel is None:
             self._kernel = self._compile()
-        i, j = numbers_of(rows, self.n), numbers_of(columns, len(Y))
+        kind = "row" if others is self._objects else "query"
         out = np.empty((len(i), len(j)))
         try:
-            self._kernel(self._X, i, Y, j, out)
+            self._kernel(objects, i, others, j, out)
         except Exception as error:
-            self._name_pair(error, i, Y, j, kind)
+            self._name_pair(error, i, others, j, kind)
             raise
         if not np.isfinite(out).all():
             a, b = np.argwhere(~np.isfinite(out))[0]
@@ -133,13 +128,13 @@ class JittedDistance(Dissimilarity):
             )
         return out
 
-    def _name_pair(self, error: Exception, i: Any, Y: Floats, j: Any, kind: str) -> None:
+    def _name_pair(self, error: Exception, i: Rows, others: Floats, j: Rows, kind: str) -> None:
         """Find the pair that raised by trying them one by one."""
         one = np.empty((1, 1))
         for r in i:
             for c in j:
                 try:
-                    self._kernel(self._X, np.array([r]), Y, np.array([c]), one)  # type: ignore[misc]
+                    self._kernel(self._objects, np.array([r]), others, np.array([c]), one)  # type: ignore[misc]
                 except Exception:
                     error.add_note(f"The metric was called with row {r} and {kind} {c} of X.")
                     return
@@ -164,15 +159,7 @@ class JittedDistance(Dissimilarity):
         return JittedDistance(objects, self._function, self._parameters, self.symmetric)
 
     def put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
-        self._X[rows] = objects
-
-    def take(self, rows: Index) -> JittedDistance:
-        part = JittedDistance(self._X[rows], self._function, self._parameters, self.symmetric)
-        part._kernel = self._kernel  # compiling again would take longer than a sample's distances
-        return part
-
-    def cross(self, queries: Floats) -> Float64s:
-        return self._fill(slice(None), queries, slice(None), "query")
+        self._objects[rows] = objects
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_kernel": None}

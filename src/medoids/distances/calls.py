@@ -225,8 +225,7 @@ class _Metric(NamedTuple):
             number = value if type(value) is float else _number(value)
             if number is None:
                 raise TypeError(
-                    f"metric returned {_describe(value)} for {self.naming(r, c)}; it must return a number for every "
-                    "pair"
+                    f"metric returned {value!r:.80} for {self.naming(r, c)}; it must return a number for every pair"
                 )
             if not -np.inf < number < np.inf:
                 raise ValueError(
@@ -254,17 +253,9 @@ def _work(function: Function, lefts: list[Any], rights: list[Any], i: Rows, j: R
 
 
 def _number(value: Any) -> float | None:
-    if value is None or isinstance(value, (str, bytes)) or getattr(value, "ndim", 0) > 0:
+    if isinstance(value, (str, bytes)) or getattr(value, "ndim", 0) > 0:
         return None
     try:
         return float(value)
     except (TypeError, ValueError):
         return None
-
-
-def _describe(value: Any) -> str:
-    if value is None:
-        return "None"
-    if getattr(value, "ndim", 0) > 0:
-        return f"an array of shape {value.shape}"
-    return f"{type(value).__name__} {value!r:.80}"

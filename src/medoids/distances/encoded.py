@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sized
 from copy import copy
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,31 +16,29 @@ from medoids.engine.threads import Threads
 
 __all__ = ["Encoded", "starts_of"]
 
-Code = TypeVar("Code")
 
+class Encoded(Dissimilarity):
+    """A distance that is defined by how objects are encoded and how encoded objects are compared.
 
-class Encoded(Dissimilarity, Generic[Code]):
-    """A distance that is defined by how objects are encoded and how blocks of encoded objects are compared.
-
-    ``__init__`` encodes the objects and passes the result to `_store`.
+    ``__init__`` encodes the objects, in an array or anything else, and passes the result to `_store`.
     """
 
-    _objects: Code
+    _objects: Any
 
-    @abstractmethod
-    def _store(self, objects: Code) -> None:
-        """Keep encoded objects, and set ``n`` and ``cost``."""
+    def _store(self, objects: Any) -> None:
+        """Keep encoded objects, and set what depends on them."""
+        self._objects, self.n = objects, len(objects)
 
-    @abstractmethod
-    def _select(self, numbers: Rows) -> Code:
+    def _select(self, numbers: Rows) -> Any:
         """Return some of the encoded objects."""
+        return self._objects[numbers]
 
     @abstractmethod
-    def _encode(self, queries: Any) -> Code:
+    def _encode(self, queries: Any) -> Any:
         """Return new objects in the encoding that was fitted, which stays as it is."""
 
     @abstractmethod
-    def _compare(self, objects: Code, i: Rows, others: Code, j: Rows) -> Floats:
+    def _compare(self, objects: Any, i: Rows, others: Any, j: Rows) -> Floats:
         """Return distances from objects i to others j."""
 
     def prepare(self, threads: Threads | None = None) -> None:
@@ -57,8 +55,8 @@ class Encoded(Dissimilarity, Generic[Code]):
     def cross(self, queries: Any) -> Float64s:
         return self._across(self._objects, self._encode(queries), count_rows(queries))
 
-    def _across(self, objects: Code, others: Code, count: int) -> Float64s:
-        everyone = numbers_of(slice(None), self.n)
+    def _across(self, objects: Any, others: Any, count: int) -> Float64s:
+        everyone = np.arange(self.n)
         return in_chunks(lambda j: self._compare(objects, everyone, others, j), self.n, count, self.cost)
 
 

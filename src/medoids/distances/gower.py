@@ -42,11 +42,11 @@ class _Column:
         return (numbers - self.low) / self.range if self.range > 0 else numbers - self.low
 
 
-class Gower(Encoded[Float64s]):
+class Gower(Encoded):
     """Rows of a data frame of pandas, polars or the like, or of a 2-D array.
 
-    Values become numbers in an array of shape (columns, rows), NaN if they are missing. Columns of numbers come first,
-    those that are only compared after them.
+    Values become numbers, NaN if they are missing. Columns of numbers come first, those that are only compared after
+    them.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ class Gower(Encoded[Float64s]):
         self._store(self._as_numbers(table, "row"))
 
     def _as_numbers(self, table: dict[Any, Any], word: str) -> Float64s:
-        rows = np.array([column.encode(table[column.name]) for column in self._columns])
-        blank = np.isnan(rows[self._weights > 0]).all(axis=0)
+        rows = np.stack([column.encode(table[column.name]) for column in self._columns], axis=1)
+        blank = np.isnan(rows[:, self._weights > 0]).all(axis=1)
         if blank.any():
             raise ValueError(
                 f"{word} {int(np.argmax(blank))} of X has no value in any column of positive weight, so it has no "
@@ -82,14 +82,8 @@ class Gower(Encoded[Float64s]):
 
     def complete(self) -> Bools:
         """Rows with a value in every column of positive weight, other than columns without any value."""
-        missing = np.isnan(self._objects[self._weights > 0])
-        return np.asarray(~missing[~missing.all(axis=1)].any(axis=0))
-
-    def _store(self, objects: Float64s) -> None:
-        self._objects, self.n = objects, objects.shape[1]
-
-    def _select(self, numbers: Rows) -> Float64s:
-        return self._objects[:, numbers]
+        missing = np.isnan(self._objects[:, self._weights > 0])
+        return np.asarray(~missing[:, ~missing.all(axis=0)].any(axis=1))
 
     def _encode(self, queries: Any) -> Float64s:
         table = _columns(queries)
@@ -101,7 +95,7 @@ class Gower(Encoded[Float64s]):
     def _compare(self, objects: Float64s, i: Rows, others: Float64s, j: Rows) -> Float64s:
         from medoids.distances.kernels.gower import compare
 
-        rows, columns = (np.ascontiguousarray(part) for part in (objects[:, i], others[:, j]))
+        rows, columns = (np.ascontiguousarray(part.T) for part in (objects[i], others[j]))
         out = np.zeros((len(i), len(j)))
         compare(rows, columns, self._weights, self._numeric, np.empty(len(j)), out)
         return out

@@ -14,7 +14,7 @@ from medoids.engine.budget import COSTS
 __all__ = ["Haversine"]
 
 
-class Haversine(Encoded[Float64s]):
+class Haversine(Encoded):
     """2 r asin sqrt(sin^2((a - b) / 2) + cos a cos b sin^2((l - m) / 2)) for latitudes a, b and longitudes l, m.
 
     Parameters
@@ -50,12 +50,6 @@ class Haversine(Encoded[Float64s]):
             )  # fmt: skip
             raise ValueError(f"the latitude of {word} {row} of X is {X[row, 0]}, beyond {most}")
         return places
-
-    def _store(self, objects: Float64s) -> None:
-        self._objects, self.n = objects, len(objects)
-
-    def _select(self, numbers: Rows) -> Float64s:
-        return self._objects[numbers]
 
     def _encode(self, queries: Any) -> Float64s:
         return self._radians(queries, "query")

@@ -17,9 +17,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.constant_columns import varying_columns
 from medoids.distances.protocol import Facts, Floats, Index, numbers_of
-from medoids.distances.working_copy import VectorDistance, fits_float32
+from medoids.distances.working_copy import VectorDistance, fits_float32, varying_columns
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS, FEW_COLUMNS, FEW_ROWS, LONG_ROW, NEAR_PRODUCT, SHORT_ROW
 from medoids.engine.threads import row_spans

@@ -24,8 +24,7 @@ from medoids.distances.precomputed import Precomputed
 from medoids.distances.protocol import Dissimilarity, Floats
 from medoids.distances.scaled import Scaled, exponent_of
 from medoids.distances.series import Warping
-from medoids.distances.sets import Sets
-from medoids.distances.sparse import Sparse
+from medoids.distances.sparse import Sets, Sparse
 from medoids.distances.strings import STRING_METRICS, Strings
 from medoids.distances.trees import Trees
 from medoids.engine.budget import SCIPY_COORDINATES, SMALL

@@ -27,10 +27,10 @@ __all__ = ["Warping"]
 
 _LAYOUTS = ("channels_last", "channels_first")
 # All samples, of shape (samples, channels), and where each series starts.
-_Code = tuple[Float64s, Rows]
+_Joined = tuple[Float64s, Rows]
 
 
-class Warping(Encoded[_Code]):
+class Warping(Encoded):
     """Series under dtw.
 
     Parameters
@@ -60,7 +60,7 @@ class Warping(Encoded[_Code]):
                 stacklevel=callers_level(),
             )
 
-    def _store(self, objects: _Code) -> None:
+    def _store(self, objects: _Joined) -> None:
         self._objects = values, starts = objects
         self.n = len(starts) - 1
         lengths = np.diff(starts)
@@ -69,11 +69,11 @@ class Warping(Encoded[_Code]):
         limit = np.inf if steps < 0 else 2 * max(steps, share * mean) + 1 + 2 * float(lengths.std())
         self.cost = COSTS["warping"].of(mean * min(mean, limit) * values.shape[1])
 
-    def _select(self, numbers: Rows) -> _Code:
+    def _select(self, numbers: Rows) -> _Joined:
         values, starts = self._objects
         return _join([values[starts[i] : starts[i + 1]] for i in numbers])
 
-    def _encode(self, queries: Any) -> _Code:
+    def _encode(self, queries: Any) -> _Joined:
         values, starts = _join(_by_time(queries, self._layout))
         channels = self._objects[0].shape[1]
         if values.shape[1] != channels:
@@ -83,7 +83,7 @@ class Warping(Encoded[_Code]):
             )
         return values, starts
 
-    def _compare(self, objects: _Code, i: Rows, others: _Code, j: Rows) -> Float64s:
+    def _compare(self, objects: _Joined, i: Rows, others: _Joined, j: Rows) -> Float64s:
         from medoids.distances.kernels.series import warp
 
         values, starts = others

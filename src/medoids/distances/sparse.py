@@ -1,4 +1,4 @@
-"""Sparse rows (CSR) without densifying them: euclidean, sqeuclidean, cosine, manhattan, jaccard.
+"""Sparse rows (CSR) without densifying them: euclidean, sqeuclidean, cosine, manhattan, jaccard; and jaccard of sets.
 
 Some rows at a time are spread out into a table of columns; a pair then costs the nonzeros of the other row,
 
@@ -15,19 +15,20 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from medoids.distances.encoded import Encoded
+from medoids.distances.encoded import Encoded, starts_of
+from medoids.distances.vocabulary import Vocabulary
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS, LANES, SPARSE_TABLE
 
-__all__ = ["SPARSE_METRICS", "Sparse"]
+__all__ = ["SPARSE_METRICS", "Sets", "Sparse"]
 
 # Their numbers in the kernels.
 SPARSE_METRICS = {"euclidean": 1, "sqeuclidean": 2, "cosine": 0, "manhattan": 3, "jaccard": 4}
 # Rows and their norms.
-_Code = tuple[Any, Float64s]
+_Normed = tuple[Any, Float64s]
 
 
-class Sparse(Encoded[_Code]):
+class Sparse(Encoded):
     """Rows of a CSR array under one of `SPARSE_METRICS`, in float64.
 
     Parameters
@@ -41,22 +42,22 @@ class Sparse(Encoded[_Code]):
 
     def __init__(self, X: Any, metric: str) -> None:
         self._metric = metric
-        rows, norms = Sparse._encode(self, X)
+        rows, norms = Sparse._encode(self, X)  # not that of a subclass: X are rows already
         if not np.isfinite(norms).all():
             row = int(np.argmin(np.isfinite(norms)))
             raise ValueError(f"row {row} of X is too large: its distances overflow; rescale X before metric={metric!r}")
         self.cost = COSTS["sparse"].of(rows.nnz / max(1, rows.shape[0]))
         self._store((rows, norms))
 
-    def _store(self, objects: _Code) -> None:
+    def _store(self, objects: _Normed) -> None:
         self._objects = objects
         self.n = objects[0].shape[0]
 
-    def _select(self, numbers: Rows) -> _Code:
+    def _select(self, numbers: Rows) -> _Normed:
         rows, norms = self._objects
         return rows[numbers], norms[numbers]
 
-    def _encode(self, queries: Any) -> _Code:
+    def _encode(self, queries: Any) -> _Normed:
         """Return sorted rows without zeros, of length 1 for cosine, of ones for jaccard; and |x|_1 or |x|^2."""
         rows = csr_array(queries, copy=True).astype(np.float64)  # a copy: what follows works in place
         rows.sum_duplicates()  # and sorts
@@ -77,7 +78,7 @@ class Sparse(Encoded[_Code]):
             norms[full] = np.add.reduceat(sizes, starts)
         return rows, norms
 
-    def _compare(self, objects: _Code, i: Rows, others: _Code, j: Rows) -> Float64s:
+    def _compare(self, objects: _Normed, i: Rows, others: _Normed, j: Rows) -> Float64s:
         from medoids.distances.kernels.sparse import finish, sum_absolute, sum_products
 
         (rows, norms), (rows_y, norms_y) = objects, others
@@ -89,3 +90,26 @@ class Sparse(Encoded[_Code]):
         add(*mine, *theirs, table, np.zeros(table.shape[1]), out)
         finish(*mine, norms, *theirs, norms_y, SPARSE_METRICS[self._metric], objects is others, out)
         return out
+
+
+class Sets(Sparse):
+    """Sets of anything hashable, under 1 - |a and b| / |a or b|, 0 for two empty sets: a column for each member.
+
+    Parameters
+    ----------
+    sets : sequence of sets
+    """
+
+    def __init__(self, sets: Any) -> None:
+        self._members = Vocabulary()
+        super().__init__(_rows(sets, self._members), "jaccard")
+
+    def _encode(self, queries: Any) -> _Normed:
+        return super()._encode(_rows(queries, self._members.copy()))
+
+
+def _rows(sets: Any, members: Vocabulary) -> Any:
+    """Return a sparse array with a row for each set."""
+    numbers = [members.numbers(one) for one in sets]
+    columns = np.array([number for one in numbers for number in one], dtype=np.int64)
+    return csr_array((np.ones(len(columns)), columns, starts_of(numbers)), shape=(len(numbers), max(1, len(members))))

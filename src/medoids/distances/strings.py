@@ -38,7 +38,7 @@ _FRACTIONS = ("jaro", "jaro_winkler")
 _SURROGATES, _LAST_CHARACTER = range(0xD800, 0xE000), 0x10FFFF
 
 
-class Strings(Encoded[npt.NDArray[Any]]):
+class Strings(Encoded):
     """Strings, or sequences of hashable tokens, under a metric of `STRING_METRICS`.
 
     Counts come in the smallest type of integer that holds them: a matrix of words takes a byte a distance.
@@ -99,16 +99,10 @@ class Strings(Encoded[npt.NDArray[Any]]):
             out[row] = text if words is None else _as_string(text, words)
         return out
 
-    def _store(self, objects: npt.NDArray[Any]) -> None:
-        self._objects, self.n = objects, len(objects)
-
-    def _select(self, numbers: Rows) -> npt.NDArray[Any]:
-        return self._objects[numbers]
-
     def _encode(self, queries: Any) -> npt.NDArray[Any]:
         return self._as_codes(queries, None if self._words is None else self._words.copy())
 
-    def _compare(self, objects: npt.NDArray[Any], i: Rows, others: npt.NDArray[Any], j: Rows) -> Floats:
+    def _compare(self, objects: Floats, i: Rows, others: Floats, j: Rows) -> Floats:
         from rapidfuzz import process
 
         # Two lists: given the same list twice, rapidfuzz computes half of the block in a slower way. New texts may be

@@ -21,7 +21,7 @@ from medoids.engine.budget import COSTS
 __all__ = ["Trees"]
 
 
-class Trees(Encoded["_Forest"]):
+class Trees(Encoded):
     """Trees under the cheapest edits.
 
     Parameters

@@ -1,6 +1,7 @@
 """Vectors of which searches read a working copy: transformed, in the working precision, in the order of the search.
 
-A row x becomes (x - centre - shift of the row) * scale of the row. Exact distances read the original X.
+A row x becomes (x - centre - shift of the row) * scale of the row. Columns with one value in all rows, such as the
+margins of images, may be left out: no product of centred rows needs them. Exact distances read the original X.
 """
 
 from __future__ import annotations
@@ -11,14 +12,13 @@ from typing import Self
 
 import numpy as np
 
-from medoids.distances.constant_columns import runs_of
 from medoids.distances.protocol import Dissimilarity, Index, numbers_of
 from medoids.engine.arrays import Float64s, Floats, Rows
-from medoids.engine.budget import SPILL_BYTES
+from medoids.engine.budget import CONSTANT_SHARE, SPILL_BYTES
 from medoids.engine.mapped import release, scratch
 from medoids.engine.threads import Threads, row_spans, spans
 
-__all__ = ["VectorDistance", "fits_float32"]
+__all__ = ["VectorDistance", "fits_float32", "runs_of", "varying_columns"]
 
 
 class VectorDistance(Dissimilarity):
@@ -157,3 +157,26 @@ def fits_float32(top: float, columns: int, p: float = 1.0) -> bool:
     # From a thousandth of the norms on, a distance consists of powers in float32; a sum over columns must fit as well.
     low, high = p * np.log10(1e-3 * top), p * np.log10(2 * top) + np.log10(columns)
     return bool(low > -37 and high < 38)
+
+
+def varying_columns(X: Floats) -> Rows:
+    """Return the columns that are needed: all of them if too few are constant to matter, or if all are."""
+    columns = np.arange(X.shape[1])
+    constant, enough = columns, CONSTANT_SHARE * len(columns)
+    for chunk in row_spans(len(X), len(columns)):
+        constant = constant[(X[chunk, constant] == X[0, constant]).all(axis=0)]
+        release(X)
+        if len(constant) < enough:
+            return columns
+    return columns if len(constant) == len(columns) else np.delete(columns, constant)
+
+
+def runs_of(columns: Rows) -> Rows:
+    """Return runs of consecutive columns, as rows (start, stop).
+
+    >>> runs_of(np.array([0, 1, 4, 5, 6])).tolist()
+    [[0, 2], [4, 7]]
+    """
+    ends = np.flatnonzero(np.diff(columns) != 1)
+    starts = np.concatenate([columns[:1], columns[ends + 1]])
+    return np.stack([starts, np.concatenate([columns[ends], columns[-1:]]) + 1], axis=1)

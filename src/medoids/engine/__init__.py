@@ -10,8 +10,6 @@ threads.py     chunks of work over a pool of threads
 vectors.py     SIMD vectors as values in kernels
 """
 
-from __future__ import annotations
-
 from medoids.engine.budget import LANES
 
 __all__ = ["LANES"]

@@ -7,8 +7,6 @@ take constants from here when they are compiled: after a change, delete the comp
 581,012 x 54. ``docs/algorithm.md`` lists the experiments.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 __all__ = [

@@ -4,8 +4,6 @@ A metric folds the coordinates of a pair into two running numbers (``step``) and
 Most need only the first; the compiler drops what is not used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The loop of Gower's distance; ``gower.py`` has the formula."""
 
-from __future__ import annotations
-
 from medoids.engine.compile import kernel
 
 __all__ = ["compare"]

@@ -4,8 +4,6 @@ W are the prepared rows, X the original ones with a shift and a scale for each, 
 distance.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from medoids.engine.budget import LANES, PRODUCT_RUN

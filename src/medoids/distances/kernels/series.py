@@ -1,7 +1,5 @@
 """The loop of dynamic time warping; ``series.py`` has the formula."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from medoids.engine.compile import inline, kernel

@@ -1,7 +1,5 @@
 """Loops over the nonzeros of pairs of sparse rows; ``sparse.py`` explains them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

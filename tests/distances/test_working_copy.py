@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from medoids import KMedoids, k_medoids
-from medoids.distances.constant_columns import runs_of, varying_columns
+from medoids.distances.working_copy import runs_of, varying_columns
 from medoids.distances.inner_product import InnerProduct
 
 KEPT = [1, 2, 3, 6, 9]
