@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -68,12 +69,16 @@ class CallableDistance(Dissimilarity):
 
     def block(self, rows: Index, columns: Index) -> Float64s:
         i, j = numbers_of(rows, self.n), numbers_of(columns, self.n)
-        names = self._numbers
-
-        def naming(r: int, c: int) -> str:
-            return f"row {names[r]} and row {names[c]} of X"
-
-        return self._calls.block(self._call, self._objects, i, self._objects, j, naming, (names[i], names[j]))
+        names, objects = self._numbers, self._objects
+        return self._calls.block(
+            self._call,
+            objects,
+            i,
+            objects,
+            j,
+            naming=lambda r, c: f"row {names[r]} and row {names[c]} of X",
+            numbers=(names[i], names[j]),
+        )
 
     def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> CallableDistance:
         # Given numbers, `Calls` remembers no values.
@@ -87,12 +92,16 @@ class CallableDistance(Dissimilarity):
         return CallableDistance(objects, self._function, self._parameters, self.symmetric, self._calls, numbers)
 
     def cross(self, queries: Any) -> Float64s:
-        def naming(r: int, c: int) -> str:
-            return f"row {self._numbers[r]} and query {c} of X"
-
         i, j = np.arange(self.n), np.arange(count_rows(queries))
         with Calls(self._calls.n_jobs) as calls:
-            return calls.block(self._call, self._objects, i, queries, j, naming)
+            return calls.block(
+                self._call,
+                self._objects,
+                i,
+                queries,
+                j,
+                naming=lambda r, c: f"row {self._numbers[r]} and query {c} of X",
+            )
 
 
 class JittedDistance(Encoded):
@@ -130,14 +139,12 @@ class JittedDistance(Encoded):
 
     def _name_pair(self, error: Exception, i: Rows, others: Floats, j: Rows, kind: str) -> None:
         """Find the pair that raised by trying them one by one."""
-        one = np.empty((1, 1))
-        for r in i:
-            for c in j:
-                try:
-                    self._kernel(self._objects, np.array([r]), others, np.array([c]), one)  # type: ignore[misc]
-                except Exception:
-                    error.add_note(f"The metric was called with row {r} and {kind} {c} of X.")
-                    return
+        for r, c in product(i, j):
+            try:
+                self._kernel(self._objects, np.array([r]), others, np.array([c]), np.empty((1, 1)))  # type: ignore[misc]
+            except Exception:
+                error.add_note(f"The metric was called with row {r} and {kind} {c} of X.")
+                return
 
     def _compile(self) -> Callable[..., Any]:
         import inspect
@@ -145,15 +152,13 @@ class JittedDistance(Encoded):
         from medoids.distances.kernels.elementwise import callable_kernel
 
         # Numba accepts no **keywords in a loop: bind them in the order of the function's own signature.
-        parameters = dict(list(inspect.signature(self._function.py_func).parameters.items())[2:])  # type: ignore[attr-defined]
-        unknown = sorted(set(self._parameters) - set(parameters))
-        if unknown:
-            raise TypeError(f"metric got an unexpected keyword argument {unknown[0]!r}; it takes {list(parameters)}")
-        values = {name: self._parameters.get(name, parameter.default) for name, parameter in parameters.items()}
-        for name, value in values.items():
-            if value is inspect.Parameter.empty:
-                raise TypeError(f"metric needs the argument {name!r}: pass metric_params={{{name!r}: ...}}")
-        return callable_kernel(self._function, tuple(values.values()))
+        signature = inspect.signature(self._function.py_func)  # type: ignore[attr-defined]
+        try:
+            bound = signature.bind(None, None, **self._parameters)
+        except TypeError as error:
+            raise TypeError(f"metric_params={self._parameters} do not suit metric{signature}: {error}") from None
+        bound.apply_defaults()
+        return callable_kernel(self._function, bound.args[2:])
 
     def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> JittedDistance:
         return JittedDistance(objects, self._function, self._parameters, self.symmetric)

@@ -23,7 +23,7 @@ from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import TASK_SECONDS, TASKS_PER_WORKER, TRIAL_CALLS
 from medoids.engine.threads import effective_jobs, spans
 
-__all__ = ["Calls", "Pairs"]
+__all__ = ["Calls", "PairTable"]
 
 Function = Callable[[Any, Any], Any]
 # Which rows a pair is, for messages.
@@ -35,7 +35,7 @@ _NAMELESS = (
 )
 
 
-class Pairs:
+class PairTable:
     """Values of the pairs of n objects that have been computed: a table that uses memory only where it is written.
 
     Parameters
@@ -47,11 +47,6 @@ class Pairs:
 
     def __init__(self, n: int, symmetric: bool) -> None:
         self._values, self._known, self._symmetric = np.zeros((n, n)), np.zeros((n, n), dtype=bool), symmetric
-
-    @staticmethod
-    def size(n: int) -> int:
-        """Bytes of a table."""
-        return 9 * n * n
 
     def read(self, i: Rows, j: Rows) -> tuple[Float64s, Rows, Rows]:
         """Return the values of a block, and the places (a, b) in it that are to be computed, each pair once."""
@@ -71,7 +66,7 @@ class Pairs:
 
 
 class Calls:
-    """How a fit calls a metric. After `close` only ``n_jobs`` is left.
+    """How a fit calls a metric: a context manager, after which only ``n_jobs`` is left.
 
     Parameters
     ----------
@@ -93,28 +88,24 @@ class Calls:
         check: Callable[[], object] | None = None,
     ) -> None:
         self.n_jobs, self.memory, self.tally, self.check = n_jobs, memory, tally, check
-        self.pairs: Pairs | None = None
+        self.pairs: PairTable | None = None
         self._calls, self._seconds = 0, 0.0
         self._pool: Any = None
 
     def remember(self, n: int, symmetric: bool) -> None:
-        """Remember values of pairs of n objects, if there is memory for all of them."""
-        self.pairs = Pairs(n, symmetric) if Pairs.size(n) <= self.memory else None
-
-    def close(self, *, kill: bool = False) -> None:
-        """Stop the pool, in the middle of a call if ``kill``, and forget all values."""
-        if isinstance(self._pool, ThreadPoolExecutor):
-            self._pool.shutdown(cancel_futures=True)
-        elif self._pool is not None:
-            self._pool.shutdown(kill_workers=kill)
-        self._pool = None
-        self.pairs = self.tally = self.check = None
+        """Remember values of pairs of n objects, if there is memory for all of them: a float64 and a bool each."""
+        self.pairs = PairTable(n, symmetric) if 9 * n * n <= self.memory else None
 
     def __enter__(self) -> Calls:
         return self
 
     def __exit__(self, error: object, *_: object) -> None:
-        self.close(kill=error is not None)
+        """Stop the pool, in the middle of a call if there was an error, and forget all values."""
+        if isinstance(self._pool, ThreadPoolExecutor):
+            self._pool.shutdown(cancel_futures=True)
+        elif self._pool is not None:
+            self._pool.shutdown(kill_workers=error is not None)
+        self._pool = self.pairs = self.tally = self.check = None
 
     def __getstate__(self) -> dict[str, Any]:
         return Calls(self.n_jobs).__dict__

@@ -20,7 +20,6 @@ __all__ = ["Elementwise"]
 # Differences only: these lose nothing by centring, and in float32 gain the digits that a large offset would take. The
 # others are ratios or tests of equality, which rounding to float32 would change.
 _CENTRED = frozenset({"manhattan", "chebyshev", "minkowski"})
-_SCIPY_NAMES = {"manhattan": "cityblock"}
 
 
 @cache
@@ -61,25 +60,21 @@ class Elementwise(VectorDistance):
         super().__init__(X, metric, compiled=compiled, centre=centre)
         self._p = p
         self.triangle = metric in ("manhattan", "chebyshev") or (metric == "minkowski" and p >= 1)
+        if centre is None and metric in _CENTRED and dtype != np.float64:
+            self._centre = X.mean(axis=0, dtype=np.float64)
         if dtype is None:
             dtype = np.float32 if metric in _CENTRED and self._fits(self._top()) else np.float64
-        self.dtype = np.dtype(dtype)
+        self.dtype = self._copy_dtype = np.dtype(dtype)
         self.exact = self.dtype == np.float64
         if self.exact:
             self._centre, self._copy_dtype = None, X.dtype
-        else:
-            self._centre, self._copy_dtype = self._mean(), self.dtype
         kind = "power" if metric == "minkowski" else f"difference, {self.dtype}"
         self.cost = COSTS[kind].of(X.shape[1])
-
-    def _mean(self) -> Float64s:
-        return self._X.mean(axis=0, dtype=np.float64) if self._centre is None else self._centre
 
     def _top(self) -> float:
         """Return the largest absolute value after centring."""
         from medoids.distances.kernels.elementwise import measure_rows
 
-        self._centre = self._mean()
         squares = np.empty(self.n)
         tops = [measure_rows(self._X[rows], self._centre, squares[rows]) for rows in row_spans(*self._X.shape)]
         return float(max(tops))
@@ -140,7 +135,7 @@ class Elementwise(VectorDistance):
         options = {"p": self._p} if self._metric == "minkowski" else {}
         X, Y = (x != 0 if self._metric == "jaccard" else x.astype(np.float64, copy=False) for x in (X, Y))
         with np.errstate(over="ignore"):
-            out: Float64s = cdist(X, Y, _SCIPY_NAMES.get(self._metric, self._metric), **options)
+            out: Float64s = cdist(X, Y, "cityblock" if self._metric == "manhattan" else self._metric, **options)
         if self._metric == "braycurtis":
             out[np.isnan(out)] = 0  # two rows of zeros are alike, as in our kernel
         return out

@@ -10,9 +10,10 @@ from typing import Any, Self
 import numpy as np
 
 from medoids.distances.objects import count_rows
-from medoids.distances.protocol import Dissimilarity, Index, in_chunks, numbers_of
+from medoids.distances.protocol import Dissimilarity, Index, numbers_of
 from medoids.engine.arrays import Float64s, Floats, Rows
-from medoids.engine.threads import Threads
+from medoids.engine.budget import CHUNK_NS
+from medoids.engine.threads import Threads, spans
 
 __all__ = ["Encoded", "starts_of"]
 
@@ -56,8 +57,11 @@ class Encoded(Dissimilarity):
         return self._across(self._objects, self._encode(queries), count_rows(queries))
 
     def _across(self, objects: Any, others: Any, count: int) -> Float64s:
-        everyone = np.arange(self.n)
-        return in_chunks(lambda j: self._compare(objects, everyone, others, j), self.n, count, self.cost)
+        """Return distances in chunks of `CHUNK_NS`: Ctrl-C acts between them."""
+        out, everyone = np.empty((self.n, count)), np.arange(self.n)
+        for chunk in spans(count, max(1, int(CHUNK_NS / (self.cost * max(1, self.n))))):
+            out[:, chunk] = self._compare(objects, everyone, others, np.arange(chunk.start, chunk.stop))
+        return out
 
 
 def starts_of(parts: Iterable[Sized]) -> Rows:

@@ -36,7 +36,7 @@ class _Column:
 
     def encode(self, values: Any) -> Float64s:
         if self.categories is not None:
-            known = self.categories.copy()  # new data must not change what was fitted
+            known = Vocabulary(self.categories)  # new data must not change what was fitted
             return np.array([np.nan if _missing(value) else known.numbers([value])[0] for value in values], dtype=float)
         numbers = _numbers(values)
         return (numbers - self.low) / self.range if self.range > 0 else numbers - self.low
@@ -93,11 +93,11 @@ class Gower(Encoded):
         return self._as_numbers(table, "query")
 
     def _compare(self, objects: Float64s, i: Rows, others: Float64s, j: Rows) -> Float64s:
-        from medoids.distances.kernels.gower import compare
+        from medoids.distances.kernels.gower import gower_block
 
         rows, columns = (np.ascontiguousarray(part.T) for part in (objects[i], others[j]))
         out = np.zeros((len(i), len(j)))
-        compare(rows, columns, self._weights, self._numeric, np.empty(len(j)), out)
+        gower_block(rows, columns, self._weights, self._numeric, np.empty(len(j)), out)
         return out
 
 

@@ -30,7 +30,7 @@ _POWERS = {"euclidean": 1, "sqeuclidean": 2, "cosine": 0, "correlation": 0}
 # Largest squared norm: distances between two such rows are finite.
 _LARGEST_SQUARE = 1e307
 # Below this share of its mean, the largest deviation of a row is rounding error: the row is constant.
-_ROUNDING = 1e-13
+_CONSTANT_ROW = 1e-13
 
 
 class InnerProduct(VectorDistance):
@@ -103,7 +103,8 @@ class InnerProduct(VectorDistance):
         rows = X - shift[:, None]
         # Divided by the largest entry first, so that squares neither overflow nor underflow.
         top = np.abs(rows).max(axis=1)
-        flat = top <= np.maximum(_ROUNDING * np.abs(shift), np.finfo(np.float64).tiny)  # below tiny, 1 / norm overflows
+        # Below the smallest normal number, 1 / norm overflows.
+        flat = top <= np.maximum(_CONSTANT_ROW * np.abs(shift), np.finfo(np.float64).tiny)
         rows /= np.where(flat, 1.0, top)[:, None]
         norm = np.where(flat, 1.0, top * np.sqrt(np.einsum("ij,ij->i", rows, rows)))
         return shift, np.where(flat, 0.0, 1 / norm)
@@ -171,22 +172,18 @@ class InnerProduct(VectorDistance):
         out += size
         a, b = np.nonzero(out < near * size)
         for chunk in row_spans(len(a), self._X.shape[1]):
-            out[a[chunk], b[chunk]] = self._direct(i[a[chunk]], j[b[chunk]])
+            rows, others = i[a[chunk]], j[b[chunk]]
+            if self._angular:
+                difference = self._transform(rows) - self._transform(others)
+            else:
+                difference = self._X[rows].astype(np.float64) - self._X[others]
+            out[a[chunk], b[chunk]] = np.einsum("ij,ij->i", difference, difference)
         out[i[:, None] == j] = 0
         if self._angular:
             out[np.ix_(self._scale[i] == 0, self._scale[j] == 0)] = 0  # rows without direction are alike
         if self._power == 1:
             return np.sqrt(out, out=out)
         return out * 0.5 if self._power == 0 else out
-
-    def _direct(self, i: Rows, j: Rows) -> Float64s:
-        """Return squared distances of pairs of rows from the original data."""
-        if self._angular:
-            difference = self._transform(i) - self._transform(j)
-        else:
-            difference = self._X[i].astype(np.float64) - self._X[j]
-        squares: Float64s = np.einsum("ij,ij->i", difference, difference)
-        return squares
 
     def take(self, rows: Index) -> InnerProduct:
         return InnerProduct(self._X[rows], self._metric, dtype=self.dtype, compiled=self._compiled)

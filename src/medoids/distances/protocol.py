@@ -8,17 +8,15 @@ stands apart, in `Searchable` and `Shareable`, with defaults for those that cann
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from medoids.engine.arrays import Bools, Float64s, Floats, Rows
-from medoids.engine.budget import CHUNK_NS
-from medoids.engine.threads import Threads, spans
+from medoids.engine.threads import Threads
 
-__all__ = ["Dissimilarity", "Facts", "Floats", "Index", "Searchable", "Shareable", "Wrapper", "in_chunks", "numbers_of"]
+__all__ = ["Dissimilarity", "Facts", "Floats", "Index", "Searchable", "Shareable", "Wrapper", "numbers_of"]
 
 # Which objects: a slice (no copy is made) or an array of row numbers.
 Index = slice | Rows
@@ -205,11 +203,3 @@ def numbers_of(index: Index, n: int) -> Rows:
     array([2, 3, 4])
     """
     return np.arange(*index.indices(n)) if isinstance(index, slice) else index
-
-
-def in_chunks(fill: Callable[[Rows], Floats], n: int, queries: int, cost: float) -> Float64s:
-    """Return distances from n objects to queries, computed in chunks of `CHUNK_NS`: Ctrl-C acts between them."""
-    out = np.empty((n, queries))
-    for chunk in spans(queries, max(1, int(CHUNK_NS / (cost * max(1, n))))):
-        out[:, chunk] = fill(np.arange(chunk.start, chunk.stop))
-    return out

@@ -32,7 +32,7 @@ from medoids.engine.budget import SCIPY_COORDINATES, SMALL
 __all__ = [
     "METRICS",
     "SMALL",
-    "Metric",
+    "MetricEntry",
     "MetricInfo",
     "available_metrics",
     "dissimilarity",
@@ -44,7 +44,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Metric:
+class MetricEntry:
     """One entry of the registry.
 
     Attributes
@@ -95,13 +95,13 @@ def _minkowski(X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
     return METRICS[special].make(X, {}) if special else _elementwise("minkowski", X, parameters)
 
 
-def _strings(name: str) -> list[Metric]:
+def _strings(name: str) -> list[MetricEntry]:
     """Return the entries of an edit distance: itself, and as a share of the largest value that the lengths allow."""
     own: dict[str, dict[str, Any]] = {"levenshtein": {"weights": (1, 1, 1)}, "jaro_winkler": {"prefix_weight": 0.1}}
     formula = STRING_METRICS[name][1]
     share = formula if name.startswith("jaro") else f"{name} as a share of its largest value for the two lengths"
     return [
-        Metric(full, (), text, partial(_string, full), own.get(name, {}), kind="strings", extra="strings")
+        MetricEntry(full, (), text, partial(_string, full), own.get(name, {}), kind="strings", extra="strings")
         for full, text in ((name, formula), (f"normalized_{name}", share))
     ]
 
@@ -110,23 +110,23 @@ def _string(name: str, X: Any, parameters: dict[str, Any]) -> Dissimilarity:
     return Strings(X, name, parameters)
 
 
-def _vectors(name: str, formula: str, *aliases: str, degree: int | None = None) -> Metric:
+def _vectors(name: str, formula: str, *aliases: str, degree: int | None = None) -> MetricEntry:
     make = _inner_product if name in ("euclidean", "sqeuclidean", "cosine", "correlation") else _elementwise
-    return Metric(name, aliases, formula, partial(make, name), degree=degree)
+    return MetricEntry(name, aliases, formula, partial(make, name), degree=degree)
 
 
-def _sparse(name: str, formula: str, *aliases: str, degree: int | None = None) -> Metric:
-    return Metric(name, aliases, formula, lambda X, parameters: Sparse(X, name), kind="sparse", degree=degree)
+def _sparse(name: str, formula: str, *aliases: str, degree: int | None = None) -> MetricEntry:
+    return MetricEntry(name, aliases, formula, lambda X, parameters: Sparse(X, name), kind="sparse", degree=degree)
 
 
-_ENTRIES = [
+_METRIC_ENTRIES = [
     _vectors("euclidean", "sqrt(sum (x - y)^2)", "l2", degree=1),
     _vectors("sqeuclidean", "sum (x - y)^2", degree=2),
     _vectors("cosine", "1 - <x, y> / (|x| |y|)", degree=0),
     _vectors("correlation", "cosine after subtracting each row's mean", degree=0),
     _vectors("manhattan", "sum |x - y|", "l1", "cityblock", degree=1),
     _vectors("chebyshev", "max |x - y|", "linf", degree=1),
-    Metric("minkowski", ("lp",), "(sum |x - y|^p)^(1/p)", _minkowski, {"p": 2}, degree=1),
+    MetricEntry("minkowski", ("lp",), "(sum |x - y|^p)^(1/p)", _minkowski, {"p": 2}, degree=1),
     _vectors("canberra", "sum |x - y| / (|x| + |y|)", degree=0),
     _vectors("braycurtis", "sum |x - y| / sum |x + y|", degree=0),
     _vectors("hamming", "mean [x != y]"),
@@ -134,11 +134,11 @@ _ENTRIES = [
     _sparse("sqeuclidean", "sum (x - y)^2", degree=2),
     _sparse("cosine", "1 - <x, y> / (|x| |y|)"),
     _sparse("manhattan", "sum |x - y|", "l1", "cityblock", degree=1),
-    Metric("jaccard", (), "1 - |a and b| / |a or b|", lambda X, parameters: Sets(X), kind="sets"),
+    MetricEntry("jaccard", (), "1 - |a and b| / |a or b|", lambda X, parameters: Sets(X), kind="sets"),
     _sparse("jaccard", "the same of the columns that are not 0"),
     _vectors("jaccard", "the same of the columns that are not 0"),
     *(entry for name in STRING_METRICS for entry in _strings(name)),
-    Metric(
+    MetricEntry(
         "dtw",
         (),
         "sqrt(min over warping paths of sum |x_i - y_j|^2)",
@@ -147,7 +147,7 @@ _ENTRIES = [
         kind="series",
         degree=1,
     ),
-    Metric(
+    MetricEntry(
         "gower",
         (),
         "mean over columns of |x - y| / range, or of [x != y]",
@@ -155,7 +155,7 @@ _ENTRIES = [
         {"weights": None, "categorical": ()},
         kind="table",
     ),
-    Metric(
+    MetricEntry(
         "tree_edit",
         ("ted", "zhang_shasha"),
         "least cost of inserting, deleting and renaming nodes",
@@ -163,7 +163,7 @@ _ENTRIES = [
         {"insert": 1, "delete": 1, "rename": 1},
         kind="trees",
     ),
-    Metric(
+    MetricEntry(
         "haversine",
         (),
         "2 r asin sqrt(sin^2(dlat / 2) + cos lat cos lat' sin^2(dlon / 2))",
@@ -171,7 +171,7 @@ _ENTRIES = [
         {"degrees": False, "radius": 1.0},
         kind="coordinates",
     ),
-    Metric(
+    MetricEntry(
         "precomputed",
         (),
         "X[i, s] is d(i, s), with i as the medoid",
@@ -180,9 +180,11 @@ _ENTRIES = [
     ),
 ]
 # name -> its first entry, the one for most data.
-METRICS: dict[str, Metric] = {entry.name: entry for entry in reversed(_ENTRIES)}
+METRICS: dict[str, MetricEntry] = {entry.name: entry for entry in reversed(_METRIC_ENTRIES)}
 # name -> kind of data -> entry
-_KINDS: dict[str, dict[str, Metric]] = {name: {e.kind: e for e in _ENTRIES if e.name == name} for name in METRICS}
+_ENTRIES_BY_KIND: dict[str, dict[str, MetricEntry]] = {
+    name: {entry.kind: entry for entry in _METRIC_ENTRIES if entry.name == name} for name in METRICS
+}
 _ALIASES = {alias: metric.name for metric in METRICS.values() for alias in (metric.name, *metric.aliases)}
 
 
@@ -215,7 +217,7 @@ def available_metrics() -> list[MetricInfo]:
     >>> next(metric for metric in available_metrics() if metric.name == "dtw").parameters
     {'window': None, 'layout': None}
     """
-    return [MetricInfo(e.name, e.aliases, e.kind, e.formula, dict(e.parameters), e.extra) for e in _ENTRIES]
+    return [MetricInfo(e.name, e.aliases, e.kind, e.formula, dict(e.parameters), e.extra) for e in _METRIC_ENTRIES]
 
 
 def names_of_kind(kind: str) -> list[str]:
@@ -224,7 +226,7 @@ def names_of_kind(kind: str) -> list[str]:
     >>> names_of_kind("sets")
     ['jaccard']
     """
-    return [entry.name for entry in _ENTRIES if entry.kind == kind]
+    return [entry.name for entry in _METRIC_ENTRIES if entry.kind == kind]
 
 
 def kinds_of(metric: Any) -> list[str]:
@@ -233,10 +235,10 @@ def kinds_of(metric: Any) -> list[str]:
     >>> kinds_of("l1")
     ['vectors', 'sparse']
     """
-    return list(_KINDS[_ALIASES[metric]]) if isinstance(metric, str) and metric in _ALIASES else []
+    return list(_ENTRIES_BY_KIND[_ALIASES[metric]]) if isinstance(metric, str) and metric in _ALIASES else []
 
 
-def find_metric(name: str, kind: str | None = None) -> Metric:
+def find_metric(name: str, kind: str | None = None) -> MetricEntry:
     """Look up a name or alias, for a kind of data or for the most common one.
 
     >>> find_metric("l1").name
@@ -247,7 +249,7 @@ def find_metric(name: str, kind: str | None = None) -> Metric:
         guess = f"did you mean {' or '.join(map(repr, near))}? It" if near else "it"
         raise ValueError(f"metric={name!r} is unknown; {guess} must be a callable f(a, b) or one of {sorted(_ALIASES)}")
     found = _ALIASES[name]
-    return METRICS[found] if kind is None else _KINDS[found][kind]
+    return METRICS[found] if kind is None else _ENTRIES_BY_KIND[found][kind]
 
 
 def kind_of(metric: Any, X: Any = None) -> str:
@@ -262,7 +264,7 @@ def kind_of(metric: Any, X: Any = None) -> str:
     if callable(metric):
         return "vectors" if is_jitted(metric) else "objects"
     first = find_metric(metric)
-    kinds = _KINDS[first.name]
+    kinds = _ENTRIES_BY_KIND[first.name]
     found = _recognise(X) if len(kinds) > 1 else first.kind
     return found if found in kinds else first.kind
 
@@ -272,13 +274,11 @@ def _recognise(X: Any) -> str:
     if issparse(X):
         return "sparse"
     if hasattr(X, "columns"):
-        names = list(X.columns)
-        X = X[names[0]] if len(names) == 1 else None
+        X = X[X.columns[0]] if len(X.columns) == 1 else None
     elif getattr(X, "ndim", 1) == 2 and X.dtype.kind in "OUS" and X.shape[1] == 1:
         X = X[:, 0]
-    if X is None or getattr(X, "ndim", 1) != 1 or not hasattr(X, "__iter__"):
-        return "vectors"
-    if getattr(getattr(X, "dtype", None), "kind", "O") in "iufb":
+    number = getattr(getattr(X, "dtype", None), "kind", "O") in "iufb"
+    if X is None or number or getattr(X, "ndim", 1) != 1 or not hasattr(X, "__iter__"):
         return "vectors"
     column = hasattr(X, "to_list")
     for item in X:
@@ -316,8 +316,7 @@ def dissimilarity(
         takes = f"takes {sorted(entry.parameters)}" if entry.parameters else "takes none"
         raise ValueError(f"metric_params: {unknown[0]!r} is unknown; metric={entry.name!r} {takes}")
     parameters = {**entry.parameters, **parameters}
-    if entry.degree is not None:
-        e = exponent_of(X, entry.degree)
-        if e != 0:
-            return Scaled(X, partial(_make, entry.name, entry.kind, parameters), e, entry.degree, entry.name)
-    return entry.make(X, parameters)
+    e = 0 if entry.degree is None else exponent_of(X, entry.degree)
+    if entry.degree is None or e == 0:
+        return entry.make(X, parameters)
+    return Scaled(X, partial(_make, entry.name, entry.kind, parameters), e, entry.degree, entry.name)

@@ -123,13 +123,11 @@ class Scaled(Wrapper):
         return Scaled(some, self._make, self._e, self._degree, self._metric)
 
     def cross(self, queries: Any) -> Float64s:
-        e = self._unit_with(queries)
+        e = self._e
+        if self._degree == 0:
+            e = max(e, exponent_of(queries, 0))
+        else:
+            top = int(np.frexp(_largest(queries))[1])
+            e = top if top > e + _USUAL_EXPONENT else e  # queries may be much larger
         inner = self._inner if e == self._e else self._make(in_unit(self._X, e))
         return self._in_own_unit(inner.cross(in_unit(queries, e)), e)
-
-    def _unit_with(self, queries: Any) -> int:
-        """Return the exponent for these vectors and new ones, which may be much larger."""
-        if self._degree == 0:
-            return max(self._e, exponent_of(queries, 0))
-        other = int(np.frexp(_largest(queries))[1])
-        return other if other > self._e + _USUAL_EXPONENT else self._e

@@ -46,8 +46,9 @@ class Warping(Encoded):
     symmetric = True
 
     def __init__(self, series: Any, window: float | None, layout: str | None = None) -> None:
-        self._window = check_window(window)
-        self._layout = check_layout(layout)
+        if layout not in (None, *_LAYOUTS):
+            raise ValueError(f"metric_params={{'layout': {layout!r}}}: pass {' or '.join(map(repr, _LAYOUTS))}")
+        self._window, self._layout = check_window(window), layout or _LAYOUTS[0]
         self._store(_join(_by_time(series, self._layout)))
         channels, longest = self._objects[0].shape[1], int(np.diff(self._objects[1]).max())
         if layout is None and channels > longest:
@@ -114,19 +115,6 @@ def check_window(window: Any) -> tuple[int, float]:
         f"metric_params={{'window': {window!r}}}: pass a whole number of samples, a share of the longer series "
         "between 0.0 and 1.0, or None for no limit"
     )
-
-
-def check_layout(layout: Any) -> str:
-    """Return the layout of arrays of two dimensions.
-
-    >>> check_layout(None)
-    'channels_last'
-    """
-    if layout is None:
-        return _LAYOUTS[0]
-    if layout not in _LAYOUTS:
-        raise ValueError(f"metric_params={{'layout': {layout!r}}}: pass {' or '.join(map(repr, _LAYOUTS))}")
-    return str(layout)
 
 
 def _by_time(series: Any, layout: str) -> list[Float64s]:

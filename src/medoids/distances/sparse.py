@@ -105,7 +105,7 @@ class Sets(Sparse):
         super().__init__(_rows(sets, self._members), "jaccard")
 
     def _encode(self, queries: Any) -> _Normed:
-        return super()._encode(_rows(queries, self._members.copy()))
+        return super()._encode(_rows(queries, Vocabulary(self._members)))
 
 
 def _rows(sets: Any, members: Vocabulary) -> Any:

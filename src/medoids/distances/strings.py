@@ -100,7 +100,7 @@ class Strings(Encoded):
         return out
 
     def _encode(self, queries: Any) -> npt.NDArray[Any]:
-        return self._as_codes(queries, None if self._words is None else self._words.copy())
+        return self._as_codes(queries, None if self._words is None else Vocabulary(self._words))
 
     def _compare(self, objects: Floats, i: Rows, others: Floats, j: Rows) -> Floats:
         from rapidfuzz import process

@@ -49,7 +49,7 @@ class Trees(Encoded):
         return _Forest([self._objects.trees[i] for i in numbers])
 
     def _encode(self, queries: Any) -> _Forest:
-        labels = self._labels.copy()
+        labels = Vocabulary(self._labels)
         return _Forest([_Flat(query, labels) for query in queries])
 
     def _compare(self, objects: _Forest, i: Rows, others: _Forest, j: Rows) -> Float64s:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import copy
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from medoids.engine.budget import CONSTANT_SHARE, SPILL_BYTES
 from medoids.engine.mapped import release, scratch
 from medoids.engine.threads import Threads, row_spans, spans
 
-__all__ = ["VectorDistance", "fits_float32", "runs_of", "varying_columns"]
+__all__ = ["VectorDistance", "column_runs", "fits_float32", "varying_columns"]
 
 
 class VectorDistance(Dissimilarity):
@@ -48,7 +48,7 @@ class VectorDistance(Dissimilarity):
         self._columns = np.arange(X.shape[1])
         self._copy_dtype = self._length_dtype = self.dtype
         self._order: Rows | None = None
-        self._copy: Floats | None = None
+        self._copy: Any = None
 
     def _fit(self, rows: slice) -> float:
         """Find what the transformation of some rows needs; return the largest value after centring, if it is known."""
@@ -59,10 +59,9 @@ class VectorDistance(Dissimilarity):
         """Return the lengths of rows of X, given as they are in the working copy."""
 
     @property
-    def _work(self) -> Floats:
-        if self._copy is None:
-            self.prepare()
-        assert self._copy is not None
+    def _work(self) -> Any:
+        """The working copy, made when it is first needed."""
+        self.prepare()
         return self._copy
 
     def _numbers(self, index: Index) -> Rows:
@@ -117,7 +116,7 @@ class VectorDistance(Dissimilarity):
         elif self._compiled:
             from medoids.distances.kernels.elementwise import prepare_rows
 
-            prepare_rows(self._X, numbers, runs_of(self._columns), self._centre, self._shift, self._scale, out)
+            prepare_rows(self._X, numbers, column_runs(self._columns), self._centre, self._shift, self._scale, out)
         else:
             out[:] = self._transform(numbers)
         self._lengths[places] = self._measure(numbers, out)
@@ -171,10 +170,10 @@ def varying_columns(X: Floats) -> Rows:
     return columns if len(constant) == len(columns) else np.delete(columns, constant)
 
 
-def runs_of(columns: Rows) -> Rows:
+def column_runs(columns: Rows) -> Rows:
     """Return runs of consecutive columns, as rows (start, stop).
 
-    >>> runs_of(np.array([0, 1, 4, 5, 6])).tolist()
+    >>> column_runs(np.array([0, 1, 4, 5, 6])).tolist()
     [[0, 2], [4, 7]]
     """
     ends = np.flatnonzero(np.diff(columns) != 1)

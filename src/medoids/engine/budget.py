@@ -3,8 +3,8 @@
 Limits that follow from a number format (where squares overflow, say) stand beside the formula that needs them. Kernels
 take constants from here when they are compiled: after a change, delete the compiled files in ``__pycache__``.
 
-"2 cores" below means a shared machine with two cores, AVX-512 and about 60 GB/s; MNIST is 70,000 x 784, covertype
-581,012 x 54. ``docs/algorithm.md`` lists the experiments.
+Times are of a shared machine with two cores and AVX-512; MNIST is 70,000 x 784, covertype 581,012 x 54.
+``docs/algorithm.md`` lists the experiments.
 """
 
 from typing import NamedTuple
@@ -110,20 +110,21 @@ class Cost(NamedTuple):
         return self.pair + self.element * elements
 
 
-# Rough on purpose: costs set chunk sizes and the choice of an algorithm, which must not depend on the machine.
+# Rough on purpose, and mostly too high: costs set chunk sizes and the choice of an algorithm, which must not depend on
+# the machine. The comments give the elements and what one core took.
 COSTS = {
     "precomputed": Cost(1.0),
-    "product": Cost(1.0, 0.02),  # columns; a matrix product in float32
-    "difference, float32": Cost(2.0, 0.065),  # columns
-    "difference, float64": Cost(2.0, 0.5),  # columns
-    "power": Cost(2.0, 20.0),  # columns; |x - y|^p
-    "gower": Cost(5.0, 1.5),  # columns
-    "haversine": Cost(60.0),
-    "sparse": Cost(10.0, 0.6),  # nonzeros of a row
-    "warping": Cost(50.0, 0.2),  # cells of the table of paths, many series at a time
-    "bits": Cost(15.0, 0.05),  # pairs of characters; edit distances by 64-bit words, and 1 ns a character
-    "cells": Cost(15.0, 2.0),  # pairs of characters; edit distances cell by cell
-    "trees": Cost(50.0, 2.0),  # pairs of forests
-    "callable": Cost(10_000.0),
-    "jitted": Cost(20.0, 10.0),  # columns
+    "product": Cost(1.0, 0.02),  # columns, 12 ns for 784; a matrix product in float32
+    "difference, float32": Cost(2.0, 0.065),  # columns, 17 ns for 784
+    "difference, float64": Cost(2.0, 0.5),  # columns, 96 ns for 784
+    "power": Cost(2.0, 20.0),  # columns, 167 ns for 50; |x - y|^p
+    "gower": Cost(5.0, 1.5),  # columns, 4 ns for 30
+    "haversine": Cost(60.0),  # 18 ns
+    "sparse": Cost(10.0, 0.6),  # nonzeros of a row, 23 ns for 100
+    "warping": Cost(50.0, 0.2),  # cells of the table of paths, 7,200 ns for 22,500
+    "bits": Cost(15.0, 0.05),  # pairs of characters, 160 ns for 3,600; edit distances by 64-bit words
+    "cells": Cost(15.0, 2.0),  # pairs of characters, 310 ns for 64; edit distances cell by cell
+    "trees": Cost(50.0, 2.0),  # pairs of forests, 11,600 ns for 2,500
+    "callable": Cost(10_000.0),  # 1,500 ns for a line of NumPy
+    "jitted": Cost(20.0, 10.0),  # columns, 1,000 ns for 784
 }

@@ -29,8 +29,7 @@ def kernel(*, fast_sums: bool = False, cache: bool = True) -> Callable[[Callable
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         compiled: Callable[..., Any] = njit(cache=cache, nogil=True, error_model="numpy", fastmath=fastmath)(function)
-        if cache:
-            _take_turns(compiled)
+        _take_turns(compiled)
         return compiled
 
     return decorate
@@ -43,10 +42,9 @@ def _take_turns(compiled: Any) -> None:
     kernel for two metrics, may choose the same file, and a third would run one for the other.
     """
     files = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    if files is None:  # compilation is switched off
-        return
-    lock = _lock(Path(f"{files._index_path}.lock"))
-    files.load, files.save = lock(files.load), lock(files.save)
+    if files is not None:  # else nothing is stored, or compilation is switched off
+        lock = _lock(Path(f"{files._index_path}.lock"))
+        files.load, files.save = lock(files.load), lock(files.save)
 
 
 @contextmanager

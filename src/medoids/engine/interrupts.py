@@ -61,8 +61,8 @@ def uninterrupted() -> Iterator[None]:
     handlers: dict[int, Any] = {}
     held: list[int] = []
     if threading.current_thread() is threading.main_thread():  # other threads get no signals
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-        handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+        known = ((number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGTERM))
+        handlers = {number: handler for number, handler in known if callable(handler)}
     for number in handlers:
         signal.signal(number, lambda number, _: held.append(number))
     try:
