@@ -90,7 +90,7 @@ class Elementwise(VectorDistance):
         return Elementwise(objects, self._metric, p=self._p, dtype=dtype, compiled=compiled, centre=facts.centre)
 
     def prepare(self, threads: Threads | None = None) -> None:
-        if self.exact and self._order is None:
+        if self._copy is None and self.exact and self._order is None:
             self._copy, self._lengths = self._X, np.zeros(self.n)
         super().prepare(threads)
 
