@@ -60,7 +60,7 @@ def test_processes_give_the_same_and_end_with_the_fit(tmp_path: Path) -> None:
     assert not workers()
 
 
-def test_threads_where_joblib_is_told_so() -> None:
+def test_threads_within_joblibs_threading_backend() -> None:
     names = set()
 
     def note(a: str, b: str) -> int:
@@ -117,7 +117,7 @@ def test_a_wrong_value_from_a_process_names_the_two_rows() -> None:
 
 
 @LINUX
-def test_an_error_that_only_a_process_has_is_told() -> None:
+def test_an_error_only_in_another_process_is_reported() -> None:
     here = os.getpid()
 
     def local(a: str, b: str) -> int:

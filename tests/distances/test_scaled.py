@@ -85,7 +85,7 @@ def test_ratios_of_the_largest_values_there_are() -> None:
 @pytest.mark.parametrize("n", [6, SMALL + 6])
 @pytest.mark.parametrize("p", [0.5, 30, 200.0])
 def test_powers_of_near_and_of_far_pairs_under_minkowski(n: int, p: float) -> None:
-    # 0.01^200 is no number in float64. Columns differ by d and d / 2: d (1 + 2^-p)^(1/p).
+    # 0.01^200 underflows in float64. Columns differ by d and d / 2: d (1 + 2^-p)^(1/p).
     rows = np.zeros((n, 2))
     rows[:6, 0] = [0, 0.01, 1, 100, 1e5, 1e-7]
     rows[:6, 1] = rows[:6, 0] / 2
@@ -104,10 +104,10 @@ def test_new_rows_that_are_much_larger_than_the_medoids() -> None:
     np.testing.assert_allclose(distance.cross(new[2:]), [[5e200], [5e200]], rtol=1e-12)
 
 
-def test_squares_that_are_no_numbers_are_told() -> None:
+def test_squares_that_underflow_or_overflow_raise() -> None:
     rows = rows_of(20, "sqeuclidean")
     for data in (1e-170 * rows, sparse.csr_array(1e-170 * rows)):
-        with pytest.raises(ValueError, match=r"about \de-170, whose squares vanish; .*or use metric='euclidean'"):
+        with pytest.raises(ValueError, match=r"about \de-170, whose squares underflow; .*or use metric='euclidean'"):
             k_medoids(data, 2, metric="sqeuclidean")
     with pytest.raises(ValueError, match=r"about \de\+170, and distances among them overflow .*'sqeuclidean'"):
         k_medoids(1e170 * rows, 2, metric="sqeuclidean")
@@ -126,6 +126,6 @@ def test_an_algorithm_that_samples_says_that_squares_are_no_numbers(algorithm: s
         k_medoids(scale * cdist(rows, rows), 2, metric="precomputed", algorithm=algorithm, random_state=0)
 
 
-def test_a_sum_that_overflows_is_told() -> None:
+def test_a_sum_that_overflows_raises() -> None:
     with pytest.warns(RuntimeWarning, match="overflow"), pytest.raises(ValueError, match="sum of the distances over"):
         k_medoids(np.linspace(-8e307, 8e307, 50)[:, None], 1)

@@ -482,7 +482,7 @@ def test_a_value_does_not_depend_on_the_block_in_which_it_is_computed(
 @pytest.mark.parametrize("columns", [3, 31, 54, 70])
 @pytest.mark.parametrize(("metric", "p"), [("manhattan", 1.0), ("chebyshev", 1.0), ("minkowski", 3.0)])
 def test_many_pairs_in_single_precision(metric: str, p: float, columns: int) -> None:
-    # More rows and columns than stand side by side, coordinates in several lots and a rest, near pairs in all of them.
+    # More rows and columns than a tile has, coordinates in several chunks and a rest, near pairs in all of them.
     X = np.random.default_rng(21).normal(size=(700, columns)) + 100
     X[350:] = X[:350] + 1e-5 * np.random.default_rng(22).normal(size=(350, columns))
     distance = Elementwise(X, metric, p=p, dtype=F32, compiled=True)
@@ -555,8 +555,8 @@ def test_cross_to_near_and_far_queries(metric: str, compiled: bool) -> None:
     assert (np.diag(out) == 0).all()
 
 
-def test_cross_in_many_lots() -> None:
-    # 2^20 numbers make a lot: 600 columns and 4,000 queries are three.
+def test_cross_in_many_chunks() -> None:
+    # 2^20 numbers make a chunk: 600 columns and 4,000 queries are three.
     rng = np.random.default_rng(24)
     X, Y = rng.normal(size=(3, 600)), rng.normal(size=(4000, 600))
     np.testing.assert_allclose(make(X, "euclidean").cross(Y), by_scipy(X, Y, "euclidean"), rtol=1e-9, atol=0)
@@ -600,7 +600,7 @@ def test_special_cases_of_minkowski_are_the_metrics_of_their_own_name(p: float, 
     np.testing.assert_array_equal(whole(dissimilarity(X, "minkowski", {"p": p})), whole(dissimilarity(X, name)))
 
 
-def test_minkowski_is_euclidean_unless_told() -> None:
+def test_minkowski_is_euclidean_by_default() -> None:
     assert dissimilarity(np.array([[0.0, 0.0], [3.0, 4.0]]), "minkowski").block(WHOLE, WHOLE)[0, 1] == 5
 
 

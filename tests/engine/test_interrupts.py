@@ -25,7 +25,7 @@ def press() -> None:
         def __del__(self) -> None:
             signal.raise_signal(signal.SIGINT)
 
-    Gone()  # nobody holds it
+    Gone()  # no reference is left
 
 
 @pytest.fixture(autouse=True)

@@ -1,26 +1,34 @@
-"""What a distance is. The ground floor: knows nothing of medoids.
+"""What a distance is; this room knows nothing of medoids. It may import ``engine`` and nothing else of the package.
 
-Everything above sees one protocol (``protocol.py``), blocks of distances between numbered objects::
+Everything above sees one protocol, blocks of distances between numbered objects::
 
-    registry.py ─── a name or a callable, and data ──>  Dissimilarity
-                                                          block(rows, columns)        to look for candidates
-      inner_product.py   euclidean, cosine: BLAS          exact_block(rows, columns)  to decide, in float64
-      elementwise.py     manhattan, ...: kernels.py       take(rows)                  among some of the objects
-      sparse.py sets.py  CSR rows; jaccard of sets        cross(queries)              to new objects
-      strings.py         edit distances: rapidfuzz
-      series.py          dynamic time warping
-      gower.py           tables of mixed columns
-      trees.py           tree edit distance
-      haversine.py       latitude and longitude
-      precomputed.py     a matrix
-      callables.py       the user's own f(a, b), as calls.py calls it
-      counting.py        wraps any of them and counts blocks
-      scaled.py          wraps one of vectors whose squares would leave float64
+    block(rows, columns)        to look for candidates
+    exact_block(rows, columns)  to decide, in float64
+    take(rows)                  the same distance among some of the objects
+    cross(queries)              distances to new objects
 
-    vocabulary.py (numbers for tokens, labels, members)    objects.py (rows of whatever X is)
-    mapped.py (arrays in files)
+Files:
 
-May import ``engine`` and nothing else of the package.
+    protocol.py       the protocol, and what only searches and clusters need
+    registry.py       a name or a callable, and data -> a distance
+    working_copy.py   vectors of which searches read a transformed copy; of these
+    inner_product.py    euclidean, sqeuclidean, cosine, correlation: BLAS
+    elementwise.py      manhattan, chebyshev, canberra and others: loops over coordinates
+    encoded.py        objects that are translated into arrays first; of these
+    gower.py            tables of mixed columns
+    haversine.py        latitude and longitude
+    series.py           dynamic time warping
+    sparse.py           CSR rows, and jaccard of sets
+    strings.py          edit distances: rapidfuzz
+    trees.py            tree edit distance
+    precomputed.py    a matrix
+    callables.py      the user's own f(a, b)
+    calls.py          how a Python function is called: processes, and each pair once
+    scaled.py         wraps a distance of vectors whose squares would leave the range of float64
+    counting.py       wraps any distance and counts
+    objects.py        rows of any kind of X
+    vocabulary.py     numbers for tokens, labels, members
+    kernels/          Numba kernels, one file for each kind
 """
 
 from medoids.distances.calls import Calls
@@ -29,7 +37,6 @@ from medoids.distances.objects import count_rows, take_rows
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index
 from medoids.distances.registry import (
     METRICS,
-    SMALL,
     MetricInfo,
     available_metrics,
     dissimilarity,
@@ -38,6 +45,7 @@ from medoids.distances.registry import (
     kinds_of,
     names_of_kind,
 )
+from medoids.engine.budget import SMALL
 from medoids.engine.mapped import is_mapped, release
 
 __all__ = [

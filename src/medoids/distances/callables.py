@@ -5,27 +5,29 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from medoids.distances.calls import Calls
+from medoids.distances.encoded import Encoded
 from medoids.distances.objects import count_rows, take_rows
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, numbers_of
-from medoids.engine.threads import Threads
+from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.budget import COSTS
 
 __all__ = ["CallableDistance", "JittedDistance", "is_jitted"]
 
 
 def is_jitted(function: Any) -> bool:
-    """Whether Numba compiled this function; asks without importing Numba."""
+    """Whether Numba compiled this function; Numba is not imported to find out."""
     dispatcher = sys.modules.get("numba.core.dispatcher")
     return dispatcher is not None and isinstance(function, dispatcher.Dispatcher)
 
 
 class CallableDistance(Dissimilarity):
-    """A Python function of two objects, called once for each pair that is asked for.
+    """A Python function of two objects, called once for each pair of a block.
 
     Parameters
     ----------
@@ -37,14 +39,12 @@ class CallableDistance(Dissimilarity):
     symmetric : bool
         Whether half the calls are enough for a matrix.
     calls : Calls, optional
-        How the function is called; by default one pair after the other, and nothing is remembered.
+        How the function is called; by default one pair after the other, and no value is remembered.
     numbers : array, optional
-        Rows that the objects are of all of X.
+        Row numbers of the objects in all of X.
     """
 
-    dtype = np.dtype(np.float64)
-    exact = True
-    cost = 10_000.0
+    cost = COSTS["callable"].pair
     timed = True
     threaded = False
 
@@ -55,7 +55,7 @@ class CallableDistance(Dissimilarity):
         parameters: dict[str, Any],
         symmetric: bool,
         calls: Calls | None = None,
-        numbers: npt.NDArray[np.intp] | None = None,
+        numbers: Rows | None = None,
     ) -> None:
         self.n = count_rows(objects)
         self._numbers = np.arange(self.n) if numbers is None else numbers
@@ -67,69 +67,67 @@ class CallableDistance(Dissimilarity):
         self._objects, self._function, self._parameters = objects, function, parameters
         self._call = partial(function, **parameters) if parameters else function
 
-    def block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
-        everyone = np.arange(self.n)
-        i, j = everyone[rows], everyone[columns]
-        names = self._numbers
+    def block(self, rows: Index, columns: Index) -> Float64s:
+        i, j = numbers_of(rows, self.n), numbers_of(columns, self.n)
+        names, objects = self._numbers, self._objects
+        return self._calls.block(
+            self._call,
+            objects,
+            i,
+            objects,
+            j,
+            naming=lambda r, c: f"row {names[r]} and row {names[c]} of X",
+            numbers=(names[i], names[j]),
+        )
 
-        def naming(r: int, c: int) -> str:
-            return f"row {names[r]} and row {names[c]} of X"
-
-        return self._calls.block(self._call, self._objects, i, self._objects, j, naming, (names[i], names[j]))
-
-    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> CallableDistance:
-        # With numbers given, values are not remembered by them.
+    def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> CallableDistance:
+        # Given numbers, `Calls` remembers no values.
         return CallableDistance(objects, self._function, self._parameters, self.symmetric, Calls(1), numbers)
 
-    def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
+    def put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
         self._objects[rows], self._numbers[rows] = objects, numbers
 
     def take(self, rows: Index) -> CallableDistance:
         objects, numbers = take_rows(self._objects, rows), self._numbers[rows]
         return CallableDistance(objects, self._function, self._parameters, self.symmetric, self._calls, numbers)
 
-    def cross(self, queries: Any) -> npt.NDArray[np.float64]:
-        def naming(r: int, c: int) -> str:
-            return f"row {self._numbers[r]} and query {c} of X"
-
+    def cross(self, queries: Any) -> Float64s:
         i, j = np.arange(self.n), np.arange(count_rows(queries))
         with Calls(self._calls.n_jobs) as calls:
-            return calls.block(self._call, self._objects, i, queries, j, naming)
+            return calls.block(
+                self._call,
+                self._objects,
+                i,
+                queries,
+                j,
+                naming=lambda r, c: f"row {self._numbers[r]} and query {c} of X",
+            )
 
 
-class JittedDistance(Dissimilarity):
+class JittedDistance(Encoded):
     """A Numba-jitted function of two rows, compiled into the loop over pairs."""
 
-    dtype = np.dtype(np.float64)
-    exact = True
     timed = True
-    threaded = True
 
     def __init__(self, X: Floats, function: Callable[..., Any], parameters: dict[str, Any], symmetric: bool) -> None:
-        self.n = X.shape[0]
         self.symmetric = symmetric
-        self.cost = 20.0 + 10.0 * X.shape[1]
-        self._X, self._function, self._parameters = X, function, parameters
+        self.cost = COSTS["jitted"].of(X.shape[1])
+        self._function, self._parameters = function, parameters
         self._kernel: Callable[..., Any] | None = None
+        self._store(X)
 
-    def prepare(self, threads: Threads | None = None) -> None:
+    def _encode(self, queries: Floats) -> Floats:
+        return queries
+
+    def _compare(self, objects: Floats, i: Rows, others: Floats, j: Rows) -> Float64s:
         if self._kernel is None:
             self._kernel = self._compile()
-            # Numba compiles at the first call; in several threads at once it would do so several times.
-            self._fill(slice(0, 1), self._X, slice(0, 1), "row")
-
-    def block(self, rows: Index, columns: Index) -> npt.NDArray[np.float64]:
-        return self._fill(rows, self._X, columns, "row")
-
-    def _fill(self, rows: Index, Y: Floats, columns: Index, kind: str) -> npt.NDArray[np.float64]:
-        if self._kernel is None:
-            self._kernel = self._compile()
-        i, j = numbers_of(rows, self.n), numbers_of(columns, len(Y))
+        kind = "row" if others is self._objects else "query"
         out = np.empty((len(i), len(j)))
         try:
-            self._kernel(self._X, i, Y, j, out)
+            self._kernel(objects, i, others, j, out)
         except Exception as error:
-            self._name_pair(error, i, Y, j, kind)
+            self._name_pair(error, i, others, j, kind)
             raise
         if not np.isfinite(out).all():
             a, b = np.argwhere(~np.isfinite(out))[0]
@@ -139,49 +137,34 @@ class JittedDistance(Dissimilarity):
             )
         return out
 
-    def _name_pair(self, error: Exception, i: Any, Y: Floats, j: Any, kind: str) -> None:
+    def _name_pair(self, error: Exception, i: Rows, others: Floats, j: Rows, kind: str) -> None:
         """Find the pair that raised by trying them one by one."""
-        one = np.empty((1, 1))
-        for r in i:
-            for c in j:
-                try:
-                    self._kernel(self._X, np.array([r]), Y, np.array([c]), one)  # type: ignore[misc]
-                except Exception:
-                    error.add_note(f"The metric was called with row {r} and {kind} {c} of X.")
-                    return
+        for r, c in product(i, j):
+            try:
+                self._kernel(self._objects, np.array([r]), others, np.array([c]), np.empty((1, 1)))  # type: ignore[misc]
+            except Exception:
+                error.add_note(f"The metric was called with row {r} and {kind} {c} of X.")
+                return
 
     def _compile(self) -> Callable[..., Any]:
         import inspect
 
         from medoids.distances.kernels.elementwise import callable_kernel
 
-        # Numba takes no **keywords in a loop: bind them in the order of the function's own signature.
+        # Numba accepts no **keywords in a loop: bind them in the order of the function's own signature.
         signature = inspect.signature(self._function.py_func)  # type: ignore[attr-defined]
-        names = list(signature.parameters)[2:]
-        unknown = sorted(set(self._parameters) - set(names))
-        if unknown:
-            raise TypeError(f"metric got an unexpected keyword argument {unknown[0]!r}; it takes {names}")
-        values = []
-        for name in names:
-            default = signature.parameters[name].default
-            if name not in self._parameters and default is inspect.Parameter.empty:
-                raise TypeError(f"metric needs the argument {name!r}: pass metric_params={{{name!r}: ...}}")
-            values.append(self._parameters.get(name, default))
-        return callable_kernel(self._function, tuple(values))
+        try:
+            bound = signature.bind(None, None, **self._parameters)
+        except TypeError as error:
+            raise TypeError(f"metric_params={self._parameters} do not suit metric{signature}: {error}") from None
+        bound.apply_defaults()
+        return callable_kernel(self._function, bound.args[2:])
 
-    def hosting(self, objects: Floats, numbers: npt.NDArray[np.intp], facts: Facts) -> JittedDistance:
+    def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> JittedDistance:
         return JittedDistance(objects, self._function, self._parameters, self.symmetric)
 
-    def put(self, rows: slice, objects: Floats, numbers: npt.NDArray[np.intp]) -> None:
-        self._X[rows] = objects
-
-    def take(self, rows: Index) -> JittedDistance:
-        part = JittedDistance(self._X[rows], self._function, self._parameters, self.symmetric)
-        part._kernel = self._kernel  # compiling again would take longer than a sample's distances
-        return part
-
-    def cross(self, queries: Floats) -> npt.NDArray[np.float64]:
-        return self._fill(slice(None), queries, slice(None), "query")
+    def put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
+        self._objects[rows] = objects
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_kernel": None}

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from medoids.distances.protocol import Dissimilarity, Floats, Index
+from medoids.distances.protocol import Dissimilarity, Floats, Index, Wrapper
 from medoids.engine.arrays import Float64s, Rows
-from medoids.engine.threads import Threads
 
 __all__ = ["Count", "Counted", "Tally"]
 
 
 @dataclass
 class Count:
-    """Distances of one phase: asked for, computed (or read from a given matrix), and found in a cache."""
+    """Distances of one phase: requested, computed (or read from a given matrix), and found in a cache."""
 
     requested: int = 0
     computed: int = 0
@@ -25,13 +24,13 @@ class Count:
 
 
 class Tally:
-    """Counts per phase; the current phase is set by whoever runs the algorithm.
+    """Counts per phase; the algorithm sets the current phase.
 
     Attributes
     ----------
     counts : dict of str to Count
     calls : int
-        Calls of a metric that is a Python function, counted while a block is under way.
+        Calls of a metric that is a Python function, counted while a block is being computed.
     """
 
     def __init__(self) -> None:
@@ -60,20 +59,12 @@ class Tally:
         return sum(count.computed for count in self.counts.values())
 
 
-class Counted(Dissimilarity):
+class Counted(Wrapper):
     """A dissimilarity that reports the size of every block that it computes."""
 
     def __init__(self, inner: Dissimilarity, tally: Tally) -> None:
-        self._inner, self._tally = inner, tally
-        self.n, self.dtype, self.exact = inner.n, inner.dtype, inner.exact
-        self.symmetric, self.cost, self.threaded = inner.symmetric, inner.cost, inner.threaded
-        self.remembers = inner.remembers
-
-    def prepare(self, threads: Threads | None = None) -> None:
-        self._inner.prepare(threads)
-
-    def release(self) -> None:
-        self._inner.release()
+        super().__init__(inner)
+        self._tally = tally
 
     def reordered(self, order: Rows) -> Counted:
         return Counted(self._inner.reordered(order), self._tally)

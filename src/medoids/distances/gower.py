@@ -3,8 +3,8 @@
     d(x, y) = sum over columns known in both rows of w_f d_f / sum of the same w_f
 
 with d_f = |x_f - y_f| / range_f for numbers and dates, and [x_f != y_f] for the others. Ranges and categories are those
-of the training data: a new value outside the range may be further than 1 away, and of a column that was constant only
-equality is asked. Rows that have no known column in common are at distance 1.
+of the training data: a new value outside the range may be more than 1 away, and values of a column that was constant
+are only tested for equality. Rows without a common known column are at distance 1.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.protocol import Dissimilarity, Index, by_lots
+from medoids.distances.encoded import Encoded
 from medoids.distances.vocabulary import Vocabulary
-from medoids.engine.arrays import Float64s
-from medoids.engine.threads import Threads
+from medoids.engine.arrays import Bools, Float64s, Rows
+from medoids.engine.budget import COSTS
 
 __all__ = ["Gower"]
 
@@ -36,52 +36,43 @@ class _Column:
 
     def encode(self, values: Any) -> Float64s:
         if self.categories is not None:
-            # New data must not change what was fitted: their own categories get numbers of a copy.
-            known = self.categories.copy()
-            codes = [np.nan if _missing(value) else float(known.numbers([value])[0]) for value in values]
-            return np.array(codes, dtype=np.float64)
+            known = Vocabulary(self.categories)  # new data must not change what was fitted
+            return np.array([np.nan if _missing(value) else known.numbers([value])[0] for value in values], dtype=float)
         numbers = _numbers(values)
         return (numbers - self.low) / self.range if self.range > 0 else numbers - self.low
 
 
-class Gower(Dissimilarity):
-    """Rows of a frame of pandas, polars or the like, or of a 2-D array.
+class Gower(Encoded):
+    """Rows of a data frame of pandas, polars or the like, or of a 2-D array.
+
+    Values become numbers, NaN if they are missing. Columns of numbers come first, those that are only compared after
+    them.
 
     Parameters
     ----------
     X : frame or array of shape (n, p)
     weights : mapping of columns to numbers, sequence of p numbers, or None
-        Of columns; 1 where a mapping says nothing.
+        Of columns; 1 for columns that a mapping does not have.
     categorical : sequence of columns
         Columns of numbers that are categories.
     """
 
-    dtype = np.dtype(np.float64)
-    exact = True
     symmetric = True
-    threaded = True
 
     def __init__(self, X: Any, weights: Any = None, categorical: Any = ()) -> None:
         table = _columns(X)
-        given = _weights(weights, list(table))
-        unknown = [name for name in categorical if name not in table]
-        if unknown:
-            raise ValueError(
-                f"metric_params: categorical names column {unknown[0]!r}, which X has not; it has {list(table)}"
-            )
-        self._fitted = [_fit(name, given[name], values, name in categorical) for name, values in table.items()]
-        # Columns of numbers first, those that are only compared after them.
-        self._fitted.sort(key=lambda column: column.range == 0)
-        self._numeric = sum(column.range > 0 for column in self._fitted)
-        self._weights = np.array([column.weight for column in self._fitted])
-        self._rows = self._encode(table, "row")
-        self.n = self._rows.shape[1]
-        self.cost = 5.0 + 1.5 * len(self._fitted)
+        given = _check_weights(weights, list(table))
+        _check_names("categorical", categorical, list(table))
+        fitted = [_fit(name, given[name], values, name in categorical) for name, values in table.items()]
+        self._columns = sorted(fitted, key=lambda column: column.range == 0)
+        self._numeric = sum(column.range > 0 for column in fitted)
+        self._weights = np.array([column.weight for column in self._columns])
+        self.cost = COSTS["gower"].of(len(fitted))
+        self._store(self._as_numbers(table, "row"))
 
-    def _encode(self, table: dict[Any, Any], word: str) -> Float64s:
-        """Return the values as numbers, of shape (columns, rows), NaN where they are missing."""
-        rows = np.array([column.encode(table[column.name]) for column in self._fitted])
-        blank = np.isnan(rows[self._weights > 0]).all(axis=0)
+    def _as_numbers(self, table: dict[Any, Any], word: str) -> Float64s:
+        rows = np.stack([column.encode(table[column.name]) for column in self._columns], axis=1)
+        blank = np.isnan(rows[:, self._weights > 0]).all(axis=1)
         if blank.any():
             raise ValueError(
                 f"{word} {int(np.argmax(blank))} of X has no value in any column of positive weight, so it has no "
@@ -89,38 +80,25 @@ class Gower(Dissimilarity):
             )
         return rows
 
-    def prepare(self, threads: Threads | None = None) -> None:
-        self.block(slice(0, 1), slice(0, 1))  # compile once, not in each thread
+    def complete(self) -> Bools:
+        """Rows with a value in every column of positive weight, other than columns without any value."""
+        missing = np.isnan(self._objects[:, self._weights > 0])
+        return np.asarray(~missing[:, ~missing.all(axis=0)].any(axis=1))
 
-    def complete(self) -> npt.NDArray[np.bool_]:
-        """Rows with a value in every column that counts; a column without any value is the same for all."""
-        missing = np.isnan(self._rows[self._weights > 0])
-        return np.asarray(~missing[~missing.all(axis=1)].any(axis=0))
-
-    def block(self, rows: Index, columns: Index) -> Float64s:
-        return self._fill(self._rows[:, rows], self._rows[:, columns])
-
-    def _fill(self, rows: Float64s, others: Float64s) -> Float64s:
-        from medoids.distances.kernels.gower import compare
-
-        out = np.zeros((rows.shape[1], others.shape[1]))
-        rows, others = np.ascontiguousarray(rows), np.ascontiguousarray(others)
-        compare(rows, others, self._weights, self._numeric, np.empty(others.shape[1]), out)
-        return out
-
-    def take(self, rows: Index) -> Gower:
-        part: Gower = object.__new__(Gower)
-        part.__dict__ = {**self.__dict__, "_rows": self._rows[:, rows]}
-        part.n = part._rows.shape[1]
-        return part
-
-    def cross(self, queries: Any) -> Float64s:
+    def _encode(self, queries: Any) -> Float64s:
         table = _columns(queries)
-        lacking = [column.name for column in self._fitted if column.name not in table]
+        lacking = [column.name for column in self._columns if column.name not in table]
         if lacking:
             raise ValueError(f"X lacks column {lacking[0]!r} of the fit; its columns are {list(table)}")
-        rows = self._encode(table, "query")
-        return by_lots(lambda j: self._fill(self._rows, rows[:, j]), self.n, rows.shape[1], self.cost)
+        return self._as_numbers(table, "query")
+
+    def _compare(self, objects: Float64s, i: Rows, others: Float64s, j: Rows) -> Float64s:
+        from medoids.distances.kernels.gower import gower_block
+
+        rows, columns = (np.ascontiguousarray(part.T) for part in (objects[i], others[j]))
+        out = np.zeros((len(i), len(j)))
+        gower_block(rows, columns, self._weights, self._numeric, np.empty(len(j)), out)
+        return out
 
 
 def _columns(X: Any) -> dict[Any, Any]:
@@ -132,28 +110,32 @@ def _columns(X: Any) -> dict[Any, Any]:
     frame = nw.from_native(X, eager_only=True)
     table: dict[Any, Any] = {}
     for name, column in zip(frame.columns, frame.iter_columns(), strict=True):
-        kind = column.dtype
-        if isinstance(kind, (nw.Datetime, nw.Date)):
+        if isinstance(column.dtype, (nw.Datetime, nw.Date)):
             column = column.dt.timestamp("us")
-        elif isinstance(kind, nw.Duration):
+        elif isinstance(column.dtype, nw.Duration):
             column = column.dt.total_microseconds()
-        values = column.to_numpy()
-        numeric = column.dtype.is_numeric()
-        if numeric and values.dtype.kind == "O":  # decimals, and integers with missing values
-            values = np.array([np.nan if _missing(value) else float(value) for value in column.to_list()])
-        elif not numeric:
-            values = np.array([*column.to_list(), None], dtype=object)[:-1]  # None: lists stay lists
-        table[name] = values
+        if column.dtype.is_numeric():
+            values = column.to_numpy()
+            # Decimals, and integers with missing values, come as objects.
+            table[name] = _as_floats(column.to_list()) if values.dtype.kind == "O" else values
+        else:
+            table[name] = np.array([*column.to_list(), None], dtype=object)[:-1]  # with None, lists stay lists
     return table
 
 
-def _weights(weights: Any, names: list[Any]) -> dict[Any, float]:
+def _check_names(parameter: str, given: Any, names: list[Any]) -> None:
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise ValueError(
+            f"metric_params: {parameter} names column {unknown[0]!r}, but X has no such column; it has {names}"
+        )
+
+
+def _check_weights(weights: Any, names: list[Any]) -> dict[Any, float]:
     if weights is None:
         return dict.fromkeys(names, 1.0)
     if isinstance(weights, Mapping):
-        unknown = [name for name in weights if name not in names]
-        if unknown:
-            raise ValueError(f"metric_params: weights names column {unknown[0]!r}, which X has not; it has {names}")
+        _check_names("weights", weights, names)
         given = {name: weights.get(name, 1.0) for name in names}
     elif isinstance(weights, (Sequence, np.ndarray)) and len(weights) == len(names):
         given = dict(zip(names, weights, strict=True))
@@ -207,10 +189,11 @@ def _numbers(values: Any) -> Float64s:
     if values.dtype.kind in "mM":
         numbers = values.astype(f"{values.dtype.kind}8[us]").astype(np.int64).astype(np.float64)
         return np.where(np.isnat(values), np.nan, numbers)
-    if values.dtype.kind == "O":
-        return np.array([np.nan if _missing(value) else value for value in values], dtype=np.float64)
-    out: Float64s = values.astype(np.float64)
-    return out
+    return _as_floats(values) if values.dtype.kind == "O" else values.astype(np.float64)
+
+
+def _as_floats(values: Any) -> Float64s:
+    return np.array([np.nan if _missing(value) else float(value) for value in values], dtype=np.float64)
 
 
 def _missing(value: Any) -> bool:

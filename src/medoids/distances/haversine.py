@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index
+from medoids.distances.encoded import Encoded
+from medoids.distances.protocol import Facts, Floats
 from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.budget import COSTS
 
 __all__ = ["Haversine"]
 
 
-class Haversine(Dissimilarity):
+class Haversine(Encoded):
     """2 r asin sqrt(sin^2((a - b) / 2) + cos a cos b sin^2((l - m) / 2)) for latitudes a, b and longitudes l, m.
 
     Parameters
@@ -22,19 +24,17 @@ class Haversine(Dissimilarity):
     degrees : bool
         Whether they are in degrees; radians, as in scikit-learn, if not.
     radius : float
-        Of the sphere, in the unit that distances shall have; the Earth's mean radius is 6371.0088 km.
+        Of the sphere, in the unit of the distances; the Earth's mean radius is 6371.0088 km.
     """
 
-    dtype = np.dtype(np.float64)
-    exact = True
     symmetric = True
-    threaded = True
-    cost = 60.0
+    cost = COSTS["haversine"].pair
 
     def __init__(self, X: Floats, *, degrees: bool, radius: float) -> None:
-        self._degrees, self._radius = degrees, radius
-        self._places = self._radians(X, "row")
-        self.n = len(X)
+        if not isinstance(radius, (int, float, np.number)) or not 0 < radius < np.inf:
+            raise ValueError(f"metric_params={{'radius': {radius!r}}}: haversine needs a number > 0")
+        self._degrees, self._radius = bool(degrees), float(radius)
+        self._store(self._radians(X, "row"))
 
     def _radians(self, X: Floats, word: str) -> Float64s:
         if X.shape[1] != 2:
@@ -51,15 +51,16 @@ class Haversine(Dissimilarity):
             raise ValueError(f"the latitude of {word} {row} of X is {X[row, 0]}, beyond {most}")
         return places
 
-    def block(self, rows: Index, columns: Index) -> Float64s:
-        return self._fill(self._places[rows], self._places[columns])
+    def _encode(self, queries: Any) -> Float64s:
+        return self._radians(queries, "query")
 
-    def _fill(self, places: Float64s, others: Float64s) -> Float64s:
+    def _compare(self, objects: Float64s, i: Rows, others: Float64s, j: Rows) -> Float64s:
+        places, others = objects[i], others[j]
         apart = np.sin((places[:, :1] - others[:, 0]) / 2) ** 2
         sideways = np.sin((places[:, 1:] - others[:, 1]) / 2) ** 2
         sideways *= np.cos(places[:, :1]) * np.cos(others[:, 0])
         apart += sideways
-        # Rounding may lead beyond 1 for opposite places.
+        # Rounding may exceed 1 for opposite places.
         out: Float64s = np.arcsin(np.sqrt(np.minimum(apart, 1, out=apart), out=apart), out=apart)
         out *= 2 * self._radius
         return out
@@ -68,13 +69,4 @@ class Haversine(Dissimilarity):
         return Haversine(objects, degrees=self._degrees, radius=self._radius)
 
     def put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
-        self._places[rows] = self._radians(objects, "row")
-
-    def take(self, rows: Index) -> Haversine:
-        part: Haversine = object.__new__(Haversine)
-        part.__dict__ = {**self.__dict__, "_places": self._places[rows]}
-        part.n = len(part._places)
-        return part
-
-    def cross(self, queries: Any) -> Float64s:
-        return self._fill(self._places, self._radians(queries, "query"))
+        self._objects[rows] = self._radians(objects, "row")

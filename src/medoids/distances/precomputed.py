@@ -1,4 +1,4 @@
-"""A matrix that somebody else computed: entry [i, s] is d(i, s), with i as the medoid."""
+"""A matrix computed by the user: entry [i, s] is d(i, s), with i as the medoid."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from medoids.distances.protocol import Dissimilarity, Floats, Index
 from medoids.engine.arrays import Float64s
+from medoids.engine.budget import COSTS
 
 __all__ = ["Precomputed"]
 
@@ -13,16 +14,13 @@ __all__ = ["Precomputed"]
 class Precomputed(Dissimilarity):
     """A square array, possibly memory-mapped, of floats or integers; never copied as a whole.
 
-    Whether it is symmetric is not asked: finding out costs as much as reading it, and only saves reading it.
+    It counts as asymmetric: finding out costs as much as reading it, and would only save reading it.
     """
 
-    exact = True
-    symmetric = False
-    threaded = True
-    cost = 1.0
+    cost = COSTS["precomputed"].pair
 
     def __init__(self, matrix: Floats) -> None:
-        # A memory map as a plain array: the same pages, and a type that kernels know.
+        # A memory map as a plain array: the same pages, of a type that kernels accept.
         self.matrix = np.asarray(matrix)
         self.n = self.matrix.shape[0]
         self.dtype = self.matrix.dtype

@@ -1,39 +1,84 @@
-"""What the rest of the package may know of a distance: blocks of numbers between numbered objects."""
+"""What a distance is: blocks of numbers between numbered objects, and facts about them.
+
+A new distance subclasses `Dissimilarity` and writes ``block``, ``take`` and ``cross``; the rest has defaults. (One that
+first translates its objects into arrays is shorter still as an ``encoded.Encoded``.) What only some distances can do
+stands apart, in `Searchable` and `Shareable`, with defaults for those that cannot.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from medoids.engine.arrays import Bools, Float64s, Floats, Rows
-from medoids.engine.threads import Threads, spans
+from medoids.engine.threads import Threads
 
-__all__ = ["Dissimilarity", "Facts", "Floats", "Index", "Reordered", "by_lots", "fits_float32", "numbers_of"]
+__all__ = ["Dissimilarity", "Facts", "Floats", "Index", "Searchable", "Shareable", "Wrapper", "numbers_of"]
 
 # Which objects: a slice (no copy is made) or an array of row numbers.
 Index = slice | Rows
-# Nanoseconds of work that cannot be interrupted.
-_WAIT = 1.5e8
+
+
+class Searchable:
+    """What a distance may offer to algorithms that compute many blocks of it; all of it is optional.
+
+    Attributes
+    ----------
+    spill : bool
+        Whether the working copy of X goes into a temporary file, for an X that is on disk itself.
+    timed : bool
+        Whether ``cost`` is a guess that a measurement should replace: for callables.
+    remembers : bool
+        Whether every computed distance is kept, so that computing it again costs nothing.
+    """
+
+    spill: bool = False
+    timed: bool = False
+    remembers: bool = False
+
+    def prepare(self, threads: Threads | None = None) -> None:
+        """Do what the first block would otherwise have to do, in threads; called before blocks run in several."""
+
+    def release(self) -> None:
+        """Return memory that holds pages of an X on disk."""
+
+    def copy_bytes(self) -> int:
+        """Return the size of the working copy of X that `prepare` makes; 0 if there is none."""
+        return 0
+
+    def most(self) -> float:
+        """Return an upper bound on all distances, infinite if none is known."""
+        return np.inf
+
+    def complete(self) -> Bools | None:
+        """Return a new array that marks the objects without missing values; None if no value can be missing."""
+        return None
+
+    def steps(self, rows: Index, columns: Index, step: float, places: Rows, values: Floats) -> bool:
+        """Write distances as whole numbers of a step into lanes; return False if only `block` is available.
+
+        ``values[place // LANES, row, place % LANES]`` is d(row, column), with one place for each column.
+        """
+        return False
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is true of all objects together, where each worker holds some, and decides how distances are computed.
+    """What workers that hold parts of X need to know about all of it, to compute the same distances.
 
     Attributes
     ----------
     small : bool
-        Whether there are so few objects that everything runs in float64 and without Numba.
+        Whether there are few enough objects to compute everything in float64 and without Numba.
     centre : ndarray
         Mean of the vectors.
     top : float
         Largest absolute value after centring.
     most : float
-        A bound on all distances, where it was asked for; else infinite.
+        An upper bound on all distances, infinite if it was not asked for.
     longest, length : int, float
         Largest and mean length of texts.
     tokens : bool
@@ -49,13 +94,30 @@ class Facts:
     tokens: bool = False
 
 
-class Dissimilarity(ABC):
+class Shareable:
+    """What a distance needs so that workers of a cluster can compute it, each with rows of its own and of others."""
+
+    def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> Dissimilarity:
+        """Return the same distance among objects that are part of a larger whole, and that `put` may replace.
+
+        ``numbers`` are their row numbers in the whole, for messages.
+        """
+        raise ValueError(f"{type(self).__name__} distances cannot be shared by several workers; fit on one machine")
+
+    def put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
+        """Replace some of the objects of a distance that `hosting` returned by others."""
+        raise NotImplementedError
+
+
+class Dissimilarity(Searchable, Shareable, ABC):
     """Distances among ``n`` objects, oriented as d(medoid, point).
 
     Attributes
     ----------
     n : int
         Number of objects.
+    cost : float
+        Rough cost of one distance in nanoseconds; determines how much work goes into one interruptible chunk.
     dtype : numpy.dtype
         Of what `block` returns.
     exact : bool
@@ -63,128 +125,66 @@ class Dissimilarity(ABC):
         decide among them.
     symmetric : bool
         Whether d(a, b) = d(b, a), so that half a matrix is enough.
-    cost : float
-        A rough price of one distance in nanoseconds; sets how much work goes into one interruptible chunk.
-    timed : bool
-        Whether ``cost`` is a guess, and only a measurement tells: of a callable's.
-    threaded : bool
-        Whether `block` may run in several threads at once and gains from it.
     triangle : bool
         Whether d(a, c) <= d(a, b) + d(b, c) is known to hold.
-    spill : bool
-        Whether a working copy of X goes into a temporary file, for an X that is on disk itself.
-    remembers : bool
-        Whether every distance that was computed is kept, so that asking for it again costs nothing.
+    threaded : bool
+        Whether `block` may run in several threads at once and is faster for it.
     """
 
     n: int
-    dtype: np.dtype[Any]
-    exact: bool
-    symmetric: bool
     cost: float
-    threaded: bool
+    dtype: np.dtype[Any] = np.dtype(np.float64)
+    exact: bool = True
+    symmetric: bool = False
     triangle: bool = False
-    spill: bool = False
-    timed: bool = False
-    remembers: bool = False
+    threaded: bool = True
 
     @abstractmethod
     def block(self, rows: Index, columns: Index) -> Floats:
-        """Distances d(row, column) as an array of shape (rows, columns)."""
-
-    def prepare(self, threads: Threads | None = None) -> None:  # noqa: B027 (most have nothing to do)
-        """Do now, and in threads, what the first block would have to do; called before blocks run in several."""
-
-    def most(self) -> float:
-        """Return a bound on all distances; infinite where none is known."""
-        return np.inf
-
-    def steps(self, rows: Index, columns: Index, step: float, places: Rows, values: Floats) -> bool:
-        """Fill lanes, by their places, with distances in whole numbers of a step; False if there is only `block`.
-
-        ``values[place // LANES, row, place % LANES]`` is d(row, column), for the place of each column.
-        """
-        return False
+        """Return distances d(row, column) as an array of shape (rows, columns)."""
 
     def exact_block(self, rows: Index, columns: Index) -> Float64s:
-        """Return the same distances in float64 from the original data; decisions and losses rest on it."""
+        """Return the same distances in float64 from the original data; decisions and losses rest on these."""
         return np.asarray(self.block(rows, columns), dtype=np.float64)
 
-    def complete(self) -> Bools | None:
-        """Return which objects have no gaps, in a new array; None where objects cannot have any."""
-        return None
+    @abstractmethod
+    def take(self, rows: Index) -> Dissimilarity:
+        """Return the same distance among some of the objects, with everything that was fitted to all of them."""
 
-    def copy_bytes(self) -> int:
-        """Return the size of the working copy of X that `prepare` makes; 0 where there is none."""
-        return 0
-
-    def release(self) -> None:  # noqa: B027
-        """Give back what was read of an X that is on disk."""
+    @abstractmethod
+    def cross(self, queries: Any) -> Float64s:
+        """Return distances d(object, query) from all objects to new data, of shape (n, queries)."""
 
     def reordered(self, order: Rows) -> Dissimilarity:
         """Return the same distances with object ``order[i]`` as number i, for `block` only; the data are shared.
 
-        A search that looks at objects in a fixed random order then takes slices, where it would have to gather rows.
+        A search that visits objects in a fixed random order then reads slices instead of gathering rows.
         """
-        return Reordered(self, order)
-
-    def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> Dissimilarity:
-        """Return the same distance among objects that are part of a larger whole, and that `put` may replace.
-
-        ``numbers`` are theirs in the whole, for messages.
-        """
-        raise ValueError(f"{type(self).__name__} distances cannot be shared by several workers; fit on one machine")
-
-    def put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
-        """Put other objects, by whatever number they have in the whole, in the place of some; see `hosting`."""
-        raise NotImplementedError
-
-    @abstractmethod
-    def take(self, rows: Index) -> Dissimilarity:
-        """Return the same distance among some of the objects only, with whatever was fitted to all of them."""
-
-    @abstractmethod
-    def cross(self, queries: Any) -> Float64s:
-        """Distances d(object, query) from all objects here to other data, of shape (n, queries)."""
+        return _Reordered(self, order)
 
 
-def fits_float32(top: float, columns: int, p: float = 1.0) -> bool:
-    """Whether squares and p-th powers of values up to ``top`` in size neither overflow nor vanish in float32."""
-    if not 1e-15 < top < 1e15:
-        return False
-    # From a thousandth of the norms on, a distance is made of powers in float32; a sum over columns must fit, too.
-    low, high = p * np.log10(1e-3 * top), p * np.log10(2 * top) + np.log10(columns)
-    return bool(low > -37 and high < 38)
+class Wrapper(Dissimilarity):
+    """A distance made from another one, with the same facts."""
 
-
-def numbers_of(index: Index, n: int) -> Rows:
-    """Row numbers that an index stands for, at the cost of those rows only, however many there are.
-
-    >>> numbers_of(slice(2, None), 5)
-    array([2, 3, 4])
-    """
-    return np.arange(*index.indices(n)) if isinstance(index, slice) else index
-
-
-def by_lots(fill: Callable[[Rows], Floats], n: int, queries: int, cost: float) -> Float64s:
-    """Distances from n objects to queries, in lots of some tenths of a second: Ctrl-C comes between them."""
-    out = np.empty((n, queries))
-    for lot in spans(queries, max(1, int(_WAIT / (cost * max(1, n))))):
-        out[:, lot] = fill(np.arange(lot.start, lot.stop))
-    return out
-
-
-class Reordered(Dissimilarity):
-    """Another numbering of the same objects."""
-
-    def __init__(self, inner: Dissimilarity, order: Rows) -> None:
-        self._inner, self._order = inner, order
-        self.n, self.dtype, self.exact = len(order), inner.dtype, inner.exact
-        self.symmetric, self.cost, self.threaded = inner.symmetric, inner.cost, inner.threaded
-        self.triangle = inner.triangle
+    def __init__(self, inner: Dissimilarity) -> None:
+        self._inner = inner
+        self.n, self.cost, self.dtype, self.exact = inner.n, inner.cost, inner.dtype, inner.exact
+        self.symmetric, self.triangle, self.threaded = inner.symmetric, inner.triangle, inner.threaded
+        self.timed, self.remembers = inner.timed, inner.remembers
 
     def prepare(self, threads: Threads | None = None) -> None:
         self._inner.prepare(threads)
+
+    def release(self) -> None:
+        self._inner.release()
+
+
+class _Reordered(Wrapper):
+    """Another numbering of the same objects."""
+
+    def __init__(self, inner: Dissimilarity, order: Rows) -> None:
+        super().__init__(inner)
+        self.n, self._order = len(order), order
 
     def block(self, rows: Index, columns: Index) -> Floats:
         return self._inner.block(self._order[rows], self._order[columns])
@@ -194,3 +194,12 @@ class Reordered(Dissimilarity):
 
     def cross(self, queries: Any) -> Float64s:
         return self._inner.cross(queries)[self._order]
+
+
+def numbers_of(index: Index, n: int) -> Rows:
+    """Return the row numbers that an index of ``n`` rows stands for; the cost does not depend on ``n``.
+
+    >>> numbers_of(slice(2, None), 5)
+    array([2, 3, 4])
+    """
+    return np.arange(*index.indices(n)) if isinstance(index, slice) else index

@@ -1,11 +1,11 @@
-"""Vectors whose squares or sums leave float64, by distances among the same vectors in another unit.
+"""Vectors whose squares or sums leave the range of float64, by distances among the same vectors in another unit.
 
-Squares of 1e-170 vanish and those of 1e170 overflow, although the distances themselves are ordinary numbers. Such data
-enter a distance times a power of two, which is exact, and the distances leave it times another one:
+Squares of 1e-170 underflow and those of 1e170 overflow, although the distances themselves are ordinary numbers. Such
+data are multiplied by a power of two, which is exact, and so are the distances among them, by another one:
 
     d(c x, c y) = c^degree d(x, y)
 
-Everything is computed in float64 then: single precision does not reach so far.
+Everything is then computed in float64, since float32 has too small a range.
 """
 
 from __future__ import annotations
@@ -17,33 +17,32 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from medoids.distances.objects import take_rows
-from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, numbers_of
+from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, Wrapper, numbers_of
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.mapped import release
-from medoids.engine.threads import Threads, spans
+from medoids.engine.threads import row_spans
 
 __all__ = ["Scaled", "exponent_of", "in_unit"]
 
-# Exponents of the largest value up to which nothing is done: squares of it, and of a part in 1e20 of it, are numbers.
-_USUAL = 400
-# Ratios, of degree 0, need sums of a few values and reciprocals only; a larger unit would take digits from small rows.
-_LARGE, _LESS = 900, 200
-# Squares of values below two to this do not have full precision.
-_SMALLEST = -500
-# Numbers that are looked at together.
-_LOT = 1 << 20
+# Binary exponents of the largest value that need no scaling: squares of it, and of 1e-20 of it, are normal numbers.
+_USUAL_EXPONENT = 400
+# Ratios (degree 0) only need sums of a few values and reciprocals: beyond the first exponent, values are scaled by the
+# second. A larger factor would take digits from small rows.
+_RATIO_EXPONENT, _RATIO_FACTOR = 900, 200
+# Squares of values below two to this power lose precision.
+_SQUARE_EXPONENT = -500
 
 
 def exponent_of(X: Any, degree: int) -> int:
-    """Return e if X is to enter a distance of that degree times 2**-e; 0 for nearly all data.
+    """Return the exponent e such that X times 2**-e suits a distance of that degree; 0 for nearly all data.
 
     >>> exponent_of(np.array([[1e-170], [3.0]]), 1), exponent_of(np.array([[0.0], [1e-170]]), 1)
     (0, -564)
     """
     top = int(np.frexp(_largest(X))[1])
     if degree == 0:
-        return _LESS if top > _LARGE else -_LESS if top < -_LARGE else 0
-    return top if abs(top) > _USUAL else 0
+        return int(np.sign(top)) * _RATIO_FACTOR if abs(top) > _RATIO_EXPONENT else 0
+    return top if abs(top) > _USUAL_EXPONENT else 0
 
 
 def in_unit(X: Any, e: int) -> Any:
@@ -63,7 +62,7 @@ def in_unit(X: Any, e: int) -> Any:
 
 
 def _largest(X: Any) -> float:
-    """Return the largest absolute value, or 1 where the type has only moderate ones."""
+    """Return the largest absolute value, or 1 if the type only has moderate ones."""
     if issparse(X):
         return _largest(X.data)
     if not isinstance(X, np.ndarray) or X.dtype == object:
@@ -71,13 +70,13 @@ def _largest(X: Any) -> float:
     if X.dtype != np.float64:
         return 1.0
     top = 0.0
-    for lot in spans(len(X), max(1, _LOT // max(1, X[:1].size))):
-        top = max(top, float(X[lot].max(initial=0)), -float(X[lot].min(initial=0)))
+    for chunk in row_spans(len(X), X[:1].size):
+        top = max(top, float(X[chunk].max(initial=0)), -float(X[chunk].min(initial=0)))
         release(X)
     return top
 
 
-class Scaled(Dissimilarity):
+class Scaled(Wrapper):
     """Distances among vectors in their own unit, from a distance among the same vectors times 2**-e.
 
     Parameters
@@ -92,28 +91,18 @@ class Scaled(Dissimilarity):
         For messages.
     """
 
-    dtype = np.dtype(np.float64)
-    exact = True
-
     def __init__(self, X: Any, make: Callable[[Any], Dissimilarity], e: int, degree: int, metric: str) -> None:
         self._X, self._make, self._e, self._degree, self._metric = X, make, e, degree, metric
-        self._inner = inner = make(in_unit(X, e))
-        self.n, self.symmetric, self.cost = inner.n, inner.symmetric, inner.cost
-        self.threaded, self.triangle = inner.threaded, inner.triangle
-
-    def prepare(self, threads: Threads | None = None) -> None:
-        self._inner.prepare(threads)
-
-    def release(self) -> None:
-        self._inner.release()
+        super().__init__(make(in_unit(X, e)))
+        self.dtype, self.exact = np.dtype(np.float64), True
 
     def block(self, rows: Index, columns: Index) -> Float64s:
         return self._in_own_unit(self._inner.exact_block(rows, columns), self._e)
 
     def _in_own_unit(self, block: Float64s, e: int) -> Float64s:
-        if self._degree > 1 and e < _SMALLEST:
+        if self._degree > 1 and e < _SQUARE_EXPONENT:
             raise ValueError(
-                f"the largest value of X is about {2.0**e:.0e}, whose squares vanish; rescale X before "
+                f"the largest value of X is about {2.0**e:.0e}, whose squares underflow; rescale X before "
                 f"metric={self._metric!r}, or use metric='euclidean'"
             )
         with np.errstate(over="ignore"):
@@ -126,7 +115,7 @@ class Scaled(Dissimilarity):
         return out
 
     def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> Dissimilarity:
-        # The unit is that of a few objects here; all objects of the whole decide there.
+        # The unit suits the few objects here; that of the whole is checked before.
         return self._inner.hosting(objects, numbers, facts)
 
     def take(self, rows: Index) -> Scaled:
@@ -134,13 +123,11 @@ class Scaled(Dissimilarity):
         return Scaled(some, self._make, self._e, self._degree, self._metric)
 
     def cross(self, queries: Any) -> Float64s:
-        e = self._unit_with(queries)
+        e = self._e
+        if self._degree == 0:
+            e = max(e, exponent_of(queries, 0))
+        else:
+            top = int(np.frexp(_largest(queries))[1])
+            e = top if top > e + _USUAL_EXPONENT else e  # queries may be much larger
         inner = self._inner if e == self._e else self._make(in_unit(self._X, e))
         return self._in_own_unit(inner.cross(in_unit(queries, e)), e)
-
-    def _unit_with(self, queries: Any) -> int:
-        """Return the exponent for these vectors and others, which may be much larger."""
-        if self._degree == 0:
-            return max(self._e, exponent_of(queries, 0))
-        other = int(np.frexp(_largest(queries))[1])
-        return other if other > self._e + _USUAL else self._e

@@ -18,19 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from medoids.distances.protocol import Dissimilarity, Index, by_lots
+from medoids.distances.encoded import Encoded, starts_of
 from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.budget import COSTS, SERIES_LANES
 from medoids.engine.callers import callers_level
-from medoids.engine.threads import Threads
 
 __all__ = ["Warping"]
 
-# Nanoseconds of a cell of the table that a path runs through, many series at a time.
-_CELL = 0.2
 _LAYOUTS = ("channels_last", "channels_first")
+# All samples, of shape (samples, channels), and where each series starts.
+_Joined = tuple[Float64s, Rows]
 
 
-class Warping(Dissimilarity):
+class Warping(Encoded):
     """Series under dtw.
 
     Parameters
@@ -43,22 +43,15 @@ class Warping(Dissimilarity):
         "channels_last", with a warning if there are more channels than time steps.
     """
 
-    dtype = np.dtype(np.float64)
-    exact = True
     symmetric = True
-    threaded = True
 
     def __init__(self, series: Any, window: float | None, layout: str | None = None) -> None:
-        self._window = check_window(window)
-        self._layout = check_layout(layout)
-        self._values, self._starts = _join(_by_time(series, self._layout))
-        self._set_cost()
-        if layout is None:
-            self._warn_of_layout()
-
-    def _warn_of_layout(self) -> None:
-        channels, longest = self._values.shape[1], int(np.diff(self._starts).max())
-        if channels > longest:
+        if layout not in (None, *_LAYOUTS):
+            raise ValueError(f"metric_params={{'layout': {layout!r}}}: pass {' or '.join(map(repr, _LAYOUTS))}")
+        self._window, self._layout = check_window(window), layout or _LAYOUTS[0]
+        self._store(_join(_by_time(series, self._layout)))
+        channels, longest = self._objects[0].shape[1], int(np.diff(self._objects[1]).max())
+        if layout is None and channels > longest:
             steps = "time step" if longest == 1 else "time steps"
             warnings.warn(
                 f"the series of X are read as {channels} channels of at most {longest} {steps}, with channels last; if "
@@ -68,56 +61,45 @@ class Warping(Dissimilarity):
                 stacklevel=callers_level(),
             )
 
-    def _set_cost(self) -> None:
-        self.n = len(self._starts) - 1
-        lengths = np.diff(self._starts)
+    def _store(self, objects: _Joined) -> None:
+        self._objects = values, starts = objects
+        self.n = len(starts) - 1
+        lengths = np.diff(starts)
         mean = float(lengths.mean())
         steps, share = self._window
         limit = np.inf if steps < 0 else 2 * max(steps, share * mean) + 1 + 2 * float(lengths.std())
-        width = min(mean, limit)
-        self.cost = 50.0 + _CELL * mean * width * self._values.shape[1]
+        self.cost = COSTS["warping"].of(mean * min(mean, limit) * values.shape[1])
 
-    def prepare(self, threads: Threads | None = None) -> None:
-        self.block(slice(0, 1), slice(0, 1))  # compile once, not in each thread
+    def _select(self, numbers: Rows) -> _Joined:
+        values, starts = self._objects
+        return _join([values[starts[i] : starts[i + 1]] for i in numbers])
 
-    def block(self, rows: Index, columns: Index) -> Float64s:
-        numbers = np.arange(self.n)
-        return self._fill(numbers[rows], self._values, self._starts, numbers[columns])
+    def _encode(self, queries: Any) -> _Joined:
+        values, starts = _join(_by_time(queries, self._layout))
+        channels = self._objects[0].shape[1]
+        if values.shape[1] != channels:
+            raise ValueError(
+                f"the series of X have {values.shape[1]} channels, but those of the fit had {channels}; "
+                f"the layout of both is {self._layout!r}"
+            )
+        return values, starts
 
-    def _fill(self, i: Rows, values: Float64s, starts: Rows, j: Rows) -> Float64s:
-        from medoids.distances.kernels.series import LANES, warp
+    def _compare(self, objects: _Joined, i: Rows, others: _Joined, j: Rows) -> Float64s:
+        from medoids.distances.kernels.series import warp
 
+        values, starts = others
         # Series of one length share a pass, so they are brought together.
         lengths = starts[j + 1] - starts[j]
         order = np.argsort(lengths, kind="stable")
         out = np.empty((len(i), len(j)))
         longest, channels = int(lengths.max(initial=1)), values.shape[1]
-        y, table = np.empty((longest, channels, LANES)), np.empty((2, longest + 2, LANES))
-        warp(self._values, self._starts, i, values, starts, j, order, *self._window, y, table, out)
+        y, table = np.empty((longest, channels, SERIES_LANES)), np.empty((2, longest + 2, SERIES_LANES))
+        warp(*objects, i, values, starts, j, order, *self._window, y, table, out)
         return out
-
-    def take(self, rows: Index) -> Warping:
-        numbers = np.arange(self.n)[rows]
-        part: Warping = object.__new__(Warping)
-        part._window, part._layout = self._window, self._layout
-        pieces = [self._values[self._starts[i] : self._starts[i + 1]] for i in numbers]
-        part._values, part._starts = _join(pieces)
-        part._set_cost()
-        return part
-
-    def cross(self, queries: Any) -> Float64s:
-        values, starts = _join(_by_time(queries, self._layout))
-        if values.shape[1] != self._values.shape[1]:
-            raise ValueError(
-                f"the series of X have {values.shape[1]} channels, but those of the fit had {self._values.shape[1]}; "
-                f"the layout of both is {self._layout!r}"
-            )
-        everyone = np.arange(self.n)
-        return by_lots(lambda j: self._fill(everyone, values, starts, j), self.n, len(starts) - 1, self.cost)
 
 
 def check_window(window: Any) -> tuple[int, float]:
-    """Return the window as samples and as a share, the larger of which counts; -1 samples for no limit.
+    """Return the window in samples and as a share, the larger of which counts; -1 samples for no limit.
 
     >>> check_window(None), check_window(5), check_window(0.1)
     ((-1, 0.0), (5, 0.0), (0, 0.1))
@@ -133,19 +115,6 @@ def check_window(window: Any) -> tuple[int, float]:
         f"metric_params={{'window': {window!r}}}: pass a whole number of samples, a share of the longer series "
         "between 0.0 and 1.0, or None for no limit"
     )
-
-
-def check_layout(layout: Any) -> str:
-    """Return the layout of arrays of two dimensions.
-
-    >>> check_layout(None)
-    'channels_last'
-    """
-    if layout is None:
-        return _LAYOUTS[0]
-    if layout not in _LAYOUTS:
-        raise ValueError(f"metric_params={{'layout': {layout!r}}}: pass {' or '.join(map(repr, _LAYOUTS))}")
-    return str(layout)
 
 
 def _by_time(series: Any, layout: str) -> list[Float64s]:
@@ -165,5 +134,4 @@ def _by_time(series: Any, layout: str) -> list[Float64s]:
 
 def _join(parts: list[Float64s]) -> tuple[Float64s, Rows]:
     """Return all samples, of shape (samples, channels), and where each series starts."""
-    starts = np.concatenate([[0], np.cumsum([len(one) for one in parts])]).astype(np.intp)
-    return np.ascontiguousarray(np.concatenate(parts)), starts
+    return np.ascontiguousarray(np.concatenate(parts)), starts_of(parts)

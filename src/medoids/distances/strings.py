@@ -1,6 +1,6 @@
 """Edit distances of strings and of sequences of tokens, by rapidfuzz.
 
-A sequence of tokens becomes a string whose characters stand for the tokens: distances only ask which are equal.
+A sequence of tokens becomes a string whose characters stand for the tokens: only their equality matters.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, by_lots
+from medoids.distances.encoded import Encoded
+from medoids.distances.protocol import Facts, Floats
 from medoids.distances.vocabulary import Vocabulary
 from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.budget import COSTS
 
 __all__ = ["STRING_METRICS", "Strings"]
 
@@ -30,15 +32,13 @@ STRING_METRICS: dict[str, tuple[str, str]] = {
     "jaro": ("Jaro", "1 - Jaro similarity"),
     "jaro_winkler": ("JaroWinkler", "1 - Jaro-Winkler similarity: a common prefix counts more"),
 }
-# Fractions in any case.
+# Fractions, normalized or not.
 _FRACTIONS = ("jaro", "jaro_winkler")
-# Numbers that are no characters, and the last that is one.
-_SURROGATES, _LAST = range(0xD800, 0xE000), 0x10FFFF
-# Of a character pair: algorithms over 64-bit words take a fraction of a nanosecond, the others go cell by cell.
-_BITS, _CELL = 0.05, 2.0
+# Code points that are not characters, and the last one that is.
+_SURROGATES, _LAST_CHARACTER = range(0xD800, 0xE000), 0x10FFFF
 
 
-class Strings(Dissimilarity):
+class Strings(Encoded):
     """Strings, or sequences of hashable tokens, under a metric of `STRING_METRICS`.
 
     Counts come in the smallest type of integer that holds them: a matrix of words takes a byte a distance.
@@ -52,90 +52,83 @@ class Strings(Dissimilarity):
         rapidfuzz's own, such as ``weights`` of levenshtein.
     """
 
-    exact = True
-    threaded = True
-
     def __init__(self, texts: Any, metric: str, parameters: dict[str, Any]) -> None:
-        self._metric, self._parameters = metric, parameters
-        name = metric.removeprefix("normalized_")
-        self._normalized = metric != name
-        self._name = name
-        _scorer(name, self._normalized)  # so that a missing package is known at once
+        self._metric, self._parameters = metric, _check_parameters(parameters)
+        self._name = metric.removeprefix("normalized_")
+        self._normalized = metric != self._name
+        _scorer(self._name, self._normalized)  # so that a missing package is reported at once
         self._words = None if all(type(text) is str for text in texts) else Vocabulary()
-        self._texts = _as_objects(texts if self._words is None else _encode(texts, self._words))
-        self.n = len(self._texts)
+        self._store(self._as_codes(texts, self._words))
         lengths = np.array([len(text) for text in texts])
-        self._length = int(lengths[0]) if name == "hamming" else None
+        self._length = int(lengths[0]) if self._name == "hamming" else None
         if self._length is not None and (lengths != self._length).any():
             row = int(np.argmax(lengths != self._length))
             raise ValueError(
                 f"metric={metric!r} takes strings of one length, but row 0 of X has {self._length} and row {row} has "
                 f"{lengths[row]} characters; pad them, or use metric='levenshtein'"
             )
-        weights = parameters.get("weights", (1, 1, 1))
-        self.symmetric = weights[0] == weights[1]
         self._suit(int(lengths.max()), float(lengths.mean()))
 
     def _suit(self, longest: int, mean: float) -> None:
         """Choose type and cost by the largest and the mean length."""
-        weights, name = self._parameters.get("weights", (1, 1, 1)), self._name
+        weights = self._parameters.get("weights", (1, 1, 1))
+        self.symmetric = weights[0] == weights[1]
         self.dtype = np.dtype(np.float64)
-        if not self._normalized and name not in _FRACTIONS:
+        if not self._normalized and self._name not in _FRACTIONS:
             self.dtype = np.min_scalar_type(2 * longest * max(weights))
-        by_cells = name == "damerau_levenshtein" or tuple(weights) not in ((1, 1, 1), (1, 1, 2))
-        self.cost = 15.0 + mean * (mean * _CELL if by_cells else 1 + mean * _BITS)
+        if self._name == "damerau_levenshtein" or weights not in ((1, 1, 1), (1, 1, 2)):
+            self.cost = COSTS["cells"].of(mean**2)
+        else:
+            self.cost = COSTS["bits"].of(mean**2) + mean
 
     def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> Strings:
         other = copy(self)
         other._words = Vocabulary() if facts.tokens else None
-        other._texts = np.full(len(objects), "", dtype=object)
-        other.n = len(objects)
-        other.put(slice(0, len(objects)), objects, numbers)
+        other._store(self._as_codes(objects, other._words))
         other._suit(facts.longest, facts.length)
         return other
 
     def put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
-        self._texts[rows] = _as_objects(objects if self._words is None else _encode(objects, self._words))
+        self._objects[rows] = self._as_codes(objects, self._words)
 
-    def block(self, rows: Index, columns: Index) -> Floats:
-        return self._fill(self._texts[rows], self._texts[columns], self.dtype)
+    @staticmethod
+    def _as_codes(texts: Any, words: Vocabulary | None) -> npt.NDArray[Any]:
+        """Return an array of the texts: as they are without words, else of a string for each sequence of tokens."""
+        out = np.empty(len(texts), dtype=object)
+        for row, text in enumerate(texts):  # all at once, NumPy would take lists for a table
+            out[row] = text if words is None else _as_string(text, words)
+        return out
 
-    def _fill(self, texts: npt.NDArray[Any], others: npt.NDArray[Any], dtype: np.dtype[Any]) -> Floats:
+    def _encode(self, queries: Any) -> npt.NDArray[Any]:
+        return self._as_codes(queries, None if self._words is None else Vocabulary(self._words))
+
+    def _compare(self, objects: Floats, i: Rows, others: Floats, j: Rows) -> Floats:
         from rapidfuzz import process
 
-        # Lists of their own: for one and the same list rapidfuzz computes half, by a slower way.
+        # Two lists: given the same list twice, rapidfuzz computes half of the block in a slower way. New texts may be
+        # longer than the type of this distance allows for.
         block: Floats = process.cdist(
-            texts.tolist(),
-            others.tolist(),
+            objects[i].tolist(),
+            others[j].tolist(),
             scorer=_scorer(self._name, self._normalized),
             scorer_kwargs=self._parameters or None,
-            dtype=dtype,
+            dtype=self.dtype if others is self._objects else np.float64,
             workers=1,
         )
         return block
 
-    def take(self, rows: Index) -> Strings:
-        part = copy(self)
-        part._texts = self._texts[rows]
-        part.n = len(part._texts)
-        return part
-
     def cross(self, queries: Any) -> Float64s:
-        if self._length is not None:
-            for row, query in enumerate(queries):
-                if len(query) != self._length:
-                    raise ValueError(
-                        f"metric={self._metric!r} takes strings of one length, but row 0 of the medoids has "
-                        f"{self._length} and query {row} of X has {len(query)} characters"
-                    )
-        mine = self._texts
-        if self._words is not None:
-            queries = _encode(queries, self._words.copy())
-        elif not all(type(query) is str for query in queries):
-            words = Vocabulary()
-            mine, queries = _as_objects(_encode(self._texts, words)), _encode(queries, words)
-        others = _as_objects(queries)
-        return by_lots(lambda j: self._fill(mine, others[j], np.dtype(np.float64)), self.n, len(others), self.cost)
+        for row, query in enumerate(queries):
+            if self._length is not None and len(query) != self._length:
+                raise ValueError(
+                    f"metric={self._metric!r} takes strings of one length, but row 0 of the medoids has "
+                    f"{self._length} and query {row} of X has {len(query)} characters"
+                )
+        if self._words is not None or all(type(query) is str for query in queries):
+            return super().cross(queries)
+        words = Vocabulary()
+        mine, others = self._as_codes(self._objects, words), self._as_codes(queries, words)
+        return self._across(mine, others, len(others))
 
 
 @cache
@@ -151,17 +144,21 @@ def _scorer(name: str, normalized: bool) -> Callable[..., Any]:
     return scorer
 
 
-def _as_objects(texts: Any) -> npt.NDArray[Any]:
-    out = np.empty(len(texts), dtype=object)
-    for row, text in enumerate(texts):  # at once, NumPy would take lists for a table
-        out[row] = text
-    return out
+def _as_string(text: Any, words: Vocabulary) -> Any:
+    """Return a string for a sequence of tokens; a list of numbers if one is beyond the last character."""
+    codes = [w if w < _SURROGATES.start else w + len(_SURROGATES) for w in words.numbers(text)]
+    return "".join(map(chr, codes)) if max(codes, default=0) <= _LAST_CHARACTER else codes
 
 
-def _encode(texts: Any, words: Vocabulary) -> list[Any]:
-    """Return a string for each sequence of tokens; a list of numbers where a token's is beyond the last character."""
-    out: list[Any] = []
-    for text in texts:
-        codes = [w if w < _SURROGATES.start else w + len(_SURROGATES) for w in words.numbers(text)]
-        out.append("".join(map(chr, codes)) if max(codes, default=0) <= _LAST else codes)
-    return out
+def _check_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    weights = parameters.get("weights", (1, 1, 1))
+    three = isinstance(weights, (tuple, list)) and len(weights) == 3
+    if not three or not all(isinstance(w, (int, np.integer)) and 0 <= w < 2**15 for w in weights):
+        raise ValueError(
+            f"metric_params={{'weights': {weights!r}}}: levenshtein takes three whole numbers >= 0, the costs of an "
+            "insertion, a deletion and a substitution"
+        )
+    prefix = parameters.get("prefix_weight", 0.1)
+    if not isinstance(prefix, (int, float, np.number)) or not 0 <= prefix <= 0.25:
+        raise ValueError(f"metric_params={{'prefix_weight': {prefix!r}}}: jaro_winkler takes a number from 0 to 0.25")
+    return {**parameters, "weights": tuple(weights)} if "weights" in parameters else parameters

@@ -12,21 +12,16 @@ from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from medoids.distances.protocol import Dissimilarity, Index, by_lots
+from medoids.distances.encoded import Encoded, starts_of
 from medoids.distances.vocabulary import Vocabulary
 from medoids.engine.arrays import Float64s, Rows
-from medoids.engine.threads import Threads
+from medoids.engine.budget import COSTS
 
 __all__ = ["Trees"]
 
-Ints = npt.NDArray[np.int64]
-# Nanoseconds of a pair of forests.
-_CELL = 2.0
 
-
-class Trees(Dissimilarity):
+class Trees(Encoded):
     """Trees under the cheapest edits.
 
     Parameters
@@ -36,10 +31,6 @@ class Trees(Dissimilarity):
         Costs of an edit. From medoid to point: what only the medoid has is deleted.
     """
 
-    dtype = np.dtype(np.float64)
-    exact = True
-    threaded = True
-
     def __init__(self, trees: Any, *, insert: float, delete: float, rename: float) -> None:
         for name, cost in (("insert", insert), ("delete", delete), ("rename", rename)):
             if not isinstance(cost, (int, float, np.number)) or not 0 <= cost < np.inf:
@@ -47,39 +38,35 @@ class Trees(Dissimilarity):
         self._costs = float(insert), float(delete), float(rename)
         self.symmetric = insert == delete
         self._labels = Vocabulary()
-        self._set([_Flat(tree, self._labels) for tree in trees])
+        self._store(_Forest([_Flat(tree, self._labels) for tree in trees]))
 
-    def _set(self, flat: list[_Flat]) -> None:
-        self._flat = flat
-        self._joined = _join(flat)
-        self.n = len(flat)
-        self.cost = 50.0 + _CELL * float(np.mean([tree.work for tree in flat])) ** 2
+    def _store(self, objects: _Forest) -> None:
+        self._objects = objects
+        self.n = len(objects.trees)
+        self.cost = COSTS["trees"].of(float(np.mean([tree.work for tree in objects.trees])) ** 2)
 
-    def prepare(self, threads: Threads | None = None) -> None:
-        self.block(slice(0, 1), slice(0, 1))  # compile once, not in each thread
+    def _select(self, numbers: Rows) -> _Forest:
+        return _Forest([self._objects.trees[i] for i in numbers])
 
-    def block(self, rows: Index, columns: Index) -> Float64s:
-        numbers = np.arange(self.n)
-        return self._fill(numbers[rows], self._joined, numbers[columns])
+    def _encode(self, queries: Any) -> _Forest:
+        labels = Vocabulary(self._labels)
+        return _Forest([_Flat(query, labels) for query in queries])
 
-    def _fill(self, i: Rows, other: tuple[Ints, ...], j: Rows) -> Float64s:
+    def _compare(self, objects: _Forest, i: Rows, others: _Forest, j: Rows) -> Float64s:
         from medoids.distances.kernels.trees import edit
 
         out = np.empty((len(i), len(j)))
-        edit(*self._joined, i, *other, j, *self._costs, out)
+        edit(*objects.arrays, i, *others.arrays, j, *self._costs, out)
         return out
 
-    def take(self, rows: Index) -> Trees:
-        part: Trees = object.__new__(Trees)
-        part.__dict__ = self.__dict__.copy()
-        part._set([self._flat[i] for i in np.arange(self.n)[rows]])
-        return part
 
-    def cross(self, queries: Any) -> Float64s:
-        labels = self._labels.copy()
-        other = _join([_Flat(query, labels) for query in queries])
-        everyone = np.arange(self.n)
-        return by_lots(lambda j: self._fill(everyone, other, j), self.n, len(queries), self.cost)
+class _Forest:
+    """Trees, and their labels, first leaves and keyroots joined, with where each tree's nodes and keyroots start."""
+
+    def __init__(self, trees: list[_Flat]) -> None:
+        self.trees = trees
+        labels, first, roots = ([getattr(tree, name) for tree in trees] for name in ("labels", "first", "roots"))
+        self.arrays = (*map(np.concatenate, (labels, first, roots)), starts_of(labels), starts_of(roots))
 
 
 class _Flat:
@@ -97,15 +84,12 @@ class _Flat:
         names: list[Hashable] = []
         first: list[int] = []
         # A stack instead of recursion: programs may be nested deeper than Python allows.
-        stack: list[tuple[Hashable, Iterator[Any], int]] = []
-        label, children = _open(tree)
-        stack.append((label, iter(children), 0))
+        stack: list[tuple[Hashable, Iterator[Any], int]] = [(*_open(tree), 0)]
         while stack:
-            label, rest, leaf = stack[-1]
-            child = next(rest, _END)
+            label, children, leaf = stack[-1]
+            child = next(children, _END)
             if child is not _END:
-                label, children = _open(child)
-                stack.append((label, iter(children), len(names)))
+                stack.append((*_open(child), len(names)))
                 continue
             stack.pop()
             names.append(label)
@@ -120,7 +104,7 @@ class _Flat:
 _END = object()
 
 
-def _open(node: Any) -> tuple[Hashable, list[Any]]:
+def _open(node: Any) -> tuple[Hashable, Iterator[Any]]:
     """Return a node's label and children."""
     if isinstance(node, ast.AST):
         values: list[Any] = [type(node).__name__]
@@ -131,16 +115,7 @@ def _open(node: Any) -> tuple[Hashable, list[Any]]:
             children += [part for part in parts if isinstance(part, ast.AST) and not isinstance(part, ast.expr_context)]
             # With the type: 1, 1.0 and True are equal in Python, and not the same program.
             values += [(type(part).__name__, part) for part in parts if not isinstance(part, (ast.AST, type(None)))]
-        return tuple(values), children
+        return tuple(values), iter(children)
     if isinstance(node, (tuple, list)):
-        return node[0], list(node[1:])
-    label: Hashable = node
-    return label, []
-
-
-def _join(flat: list[_Flat]) -> tuple[Ints, ...]:
-    """Return labels, first leaves and keyroots of all trees, and where each tree's nodes and keyroots start."""
-    nodes = np.concatenate([[0], np.cumsum([len(tree.labels) for tree in flat])])
-    roots = np.concatenate([[0], np.cumsum([len(tree.roots) for tree in flat])])
-    parts = [np.concatenate([getattr(tree, name) for tree in flat]) for name in ("labels", "first", "roots")]
-    return (*parts, nodes.astype(np.int64), roots.astype(np.int64))
+        return node[0], iter(node[1:])
+    return node, iter(())

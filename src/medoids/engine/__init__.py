@@ -1,12 +1,15 @@
-"""Where blocks of work run.
+"""How work runs: the lowest room, which imports nothing from the rest of the package.
 
-The ground floor, beside ``distances``: a thread pool that maps kernels over chunks and loses no Ctrl-C, the one Numba
-policy, vectors for kernels, and where warnings belong. Imports nothing from the rest of the package.
+arrays.py      types of arrays in signatures
+budget.py      every tuned number: chunk sizes, tile sizes, thresholds, costs
+callers.py     the line of the user's code that a warning belongs to
+compile.py     how Numba compiles kernels
+interrupts.py  Ctrl-C and the time limit, checked between chunks of work
+mapped.py      arrays in files: pages given back, temporary files
+threads.py     chunks of work over a pool of threads
+vectors.py     SIMD vectors as values in kernels
 """
 
-from __future__ import annotations
+from medoids.engine.budget import LANES
 
 __all__ = ["LANES"]
-
-# Numbers that a kernel handles at a time: a cache line of float32.
-LANES = 16

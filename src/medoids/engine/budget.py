@@ -1,38 +1,126 @@
-"""Every chunk size, latency, threshold and cost that was tuned, once, each with what it was measured by."""
+"""Every chunk size, latency, threshold and cost that was tuned, once, each with what it was measured by.
 
-from __future__ import annotations
+Limits that follow from a number format (where squares overflow, say) stand beside the formula that needs them. Kernels
+take constants from here when they are compiled: after a change, delete the compiled files in ``__pycache__``.
+
+Times are of a shared machine with two cores and AVX-512; MNIST is 70,000 x 784, covertype 581,012 x 54.
+``docs/algorithm.md`` lists the experiments.
+"""
+
+from typing import NamedTuple
 
 __all__ = [
     "ARMS_PER_CHUNK",
     "BOUND_POINTS",
+    "CHUNK_ENTRIES",
     "CHUNK_NS",
+    "CONSTANT_SHARE",
     "COPY_SHARE",
+    "COSTS",
     "DEAR_NS",
+    "FEW_COLUMNS",
+    "FEW_ROWS",
     "FINALISTS_PER_CHUNK",
     "KEPT_BYTES",
     "KEPT_SHARE",
+    "LANES",
+    "LONG_ROW",
     "MATRIX_ENTRIES",
     "MEDOIDS_PER_CHUNK",
+    "NEAR_DIFFERENCE",
+    "NEAR_PRODUCT",
+    "NEAR_SPARSE",
     "PAIRED_COUNTS",
     "PASS_SECONDS",
     "POINTS_PER_CHUNK",
     "POINTS_PER_UPDATE",
     "PROBE_ROWS",
+    "PRODUCT_RUN",
     "RELEASE_CHUNKS",
     "REMEMBERED_SHARE",
     "ROWS_PER_QUERY",
+    "SCIPY_COORDINATES",
+    "SERIES_LANES",
+    "SHORT_ROW",
     "SILHOUETTE_ENTRIES",
+    "SMALL",
     "SMALL_DEAR",
+    "SPARSE_TABLE",
+    "SPILL_BYTES",
     "STEP_SECONDS",
     "SUM_TILE",
+    "TASKS_PER_WORKER",
+    "TASK_SECONDS",
+    "TILE_COLUMNS",
+    "TILE_COORDINATES",
     "TILE_EDGE",
     "TIMED_DISTANCES",
+    "TRIAL_CALLS",
+    "Cost",
 ]
 
-# --- Searches: work per chunk -----------------------------------------------------------------------------------------
+# --- Work per chunk: Ctrl-C and the time limit are checked between chunks ---------------------------------------------
 
 # Nanoseconds of distances that one chunk computes: a key press should act within a few tenths of a second.
 CHUNK_NS = 1.5e8
+# Numbers of an array that one pass handles: 8 MB in float64, so that temporaries stay small.
+CHUNK_ENTRIES = 1 << 20
+# Bytes of a working copy on disk that are written after one sweep over X: each sweep reads all of X from front to back.
+SPILL_BYTES = 1 << 28
+# Seconds of calls of a Python metric in one task of a worker process: hundreds of times what sending a task takes.
+# Fewer calls than this stay in this process.
+TASK_SECONDS = 0.1
+# Tasks that each worker is given before Ctrl-C is checked again: one second.
+TASKS_PER_WORKER = 10
+# Calls that are timed in this process before others are sent away.
+TRIAL_CALLS = 16
+
+# --- Which implementation takes over at what size ---------------------------------------------------------------------
+
+# Up to this many points everything runs in float64 through NumPy and scipy: importing Numba takes longer than the fit.
+SMALL = 3_000
+# Coordinates in n^2 distances from which on scipy's loops take longer than importing ours: at 1 ns each, one second.
+SCIPY_COORDINATES = 10**9
+# Blocks of about this many rows are computed pair by pair: preparing X for a product, or columns for a tile, takes
+# longer.
+FEW_ROWS = 16
+# Up to this many columns, of rows this long, our products are faster than BLAS, which first copies all rows: 2.4 times
+# for two to four columns of MNIST.
+FEW_COLUMNS, LONG_ROW = 8, 256
+# Up to this many coordinates, blocks of 16-bit distances are computed in one pass: half the time of BLAS for the small
+# blocks of covertype.
+SHORT_ROW = 128
+# Constant columns are left out of products if they are at least this share of all: 1/32 of the time is the least gain
+# that shows. (On MNIST 20,000 they are 88 of 784, and a fit with k = 100 takes 3.9 s instead of 4.6.)
+CONSTANT_SHARE = 1 / 32
+
+# --- Tile sizes: what caches and registers hold -----------------------------------------------------------------------
+
+# Numbers that a kernel handles at a time: a cache line of float32, one AVX-512 register. Also sparse rows of a pass.
+LANES = 16
+# Series of one length that are compared with another at the same time. Each step of a path waits for the one before, so
+# one series alone would leave the processor idle.
+SERIES_LANES = 32
+# Entries of the table that sparse rows are spread into: 16 MB for each thread, with fewer rows a pass for more columns.
+SPARSE_TABLE = 1 << 21
+# Columns summed side by side and coordinates of them: 32 KB in float32, a core's nearest cache. With 54 coordinates a
+# pair then takes 4 ns instead of 14.
+TILE_COLUMNS, TILE_COORDINATES = 256, 32
+# Products finished before near pairs among them are looked for: a loop without a branch is four times as fast.
+PRODUCT_RUN = 128
+
+# --- Accuracy: below this share of the rows' norms, a distance is computed again from the original rows ---------------
+
+# Of squared norms, by the size in bytes of the numbers. In float32, 0.005 leaves errors of 1e-6 of the norms; at 0.02,
+# half a digit safer, a quarter of all time on covertype went into near pairs.
+NEAR_PRODUCT = {4: 0.005, 8: 1e-5}
+# Rounding a row to float32 moves it by 6e-8 of its norm: above this share, four digits of a distance remain.
+NEAR_DIFFERENCE = 1e-3
+# Of sums over nonzeros in float64: above this share, twelve digits of a difference remain.
+NEAR_SPARSE = 1e-4
+
+# --- Searches: work per chunk -----------------------------------------------------------------------------------------
+
 # Points per chunk of exact distances: with 16 medoids, 512 KB of them.
 POINTS_PER_CHUNK = 4096
 # Medoids per chunk. Up to this many, `exact_block` sums directly instead of through BLAS, so the digits do not depend
@@ -84,3 +172,36 @@ PROBE_ROWS = {"cheap": 256, "dear": 6}
 SMALL_DEAR = 300
 # Distances that are timed to estimate how long the final assignment takes.
 TIMED_DISTANCES = {"cheap": 4096, "dear": 16}
+
+# --- Cost model -------------------------------------------------------------------------------------------------------
+
+
+class Cost(NamedTuple):
+    """Nanoseconds of one distance on one core: a part for the pair and a part for each element of it."""
+
+    pair: float
+    element: float = 0.0
+
+    def of(self, elements: float) -> float:
+        """Return the cost of a pair with this number of elements."""
+        return self.pair + self.element * elements
+
+
+# Rough on purpose, and mostly too high: costs set chunk sizes and the choice of an algorithm, which must not depend on
+# the machine. The comments give the elements and what one core took.
+COSTS = {
+    "precomputed": Cost(1.0),
+    "product": Cost(1.0, 0.02),  # columns, 12 ns for 784; a matrix product in float32
+    "difference, float32": Cost(2.0, 0.065),  # columns, 17 ns for 784
+    "difference, float64": Cost(2.0, 0.5),  # columns, 96 ns for 784
+    "power": Cost(2.0, 20.0),  # columns, 167 ns for 50; |x - y|^p
+    "gower": Cost(5.0, 1.5),  # columns, 4 ns for 30
+    "haversine": Cost(60.0),  # 18 ns
+    "sparse": Cost(10.0, 0.6),  # nonzeros of a row, 23 ns for 100
+    "warping": Cost(50.0, 0.2),  # cells of the table of paths, 7,200 ns for 22,500
+    "bits": Cost(15.0, 0.05),  # pairs of characters, 160 ns for 3,600; edit distances by 64-bit words
+    "cells": Cost(15.0, 2.0),  # pairs of characters, 310 ns for 64; edit distances cell by cell
+    "trees": Cost(50.0, 2.0),  # pairs of forests, 11,600 ns for 2,500
+    "callable": Cost(10_000.0),  # 1,500 ns for a line of NumPy
+    "jitted": Cost(20.0, 10.0),  # columns, 1,000 ns for 784
+}

@@ -1,4 +1,4 @@
-"""The one Numba policy: every kernel is compiled here, with the same flags.
+"""How Numba compiles: every kernel uses the same flags.
 
 ``nogil`` so that a thread pool can run chunks in parallel (``prange`` hangs under threaded Dask workers and compiles
 slowly), ``cache`` so that a second process starts at once, NumPy's error model so that a division by zero is a value
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -28,37 +29,27 @@ def kernel(*, fast_sums: bool = False, cache: bool = True) -> Callable[[Callable
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         compiled: Callable[..., Any] = njit(cache=cache, nogil=True, error_model="numpy", fastmath=fastmath)(function)
-        if cache:
-            _take_turns(compiled)
+        _take_turns(compiled)
         return compiled
 
     return decorate
 
 
 def _take_turns(compiled: Any) -> None:
-    """Let one process at a time read or write what is on disk of a kernel.
+    """Lock the compiled files of a kernel while a process reads or writes them.
 
-    Numba first says which file a version will be in and then writes it. Two processes that compile two versions, of a
-    kernel for two metrics say, may choose the same file, and a third would run one for the other.
+    Numba first records the file of a version and then writes it. Two processes that compile two versions, such as a
+    kernel for two metrics, may choose the same file, and a third would run one for the other.
     """
     files = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    if files is None:  # compilation is switched off
-        return
-    load, save, path = files.load, files.save, Path(f"{files._index_path}.lock")
-
-    def in_turn(work: Callable[..., Any]) -> Callable[..., Any]:
-        def locked(*arguments: Any) -> Any:
-            with _lock(path):
-                return work(*arguments)
-
-        return locked
-
-    files.load, files.save = in_turn(load), in_turn(save)
+    if files is not None:  # else nothing is stored, or compilation is switched off
+        lock = _lock(Path(f"{files._index_path}.lock"))
+        files.load, files.save = lock(files.load), lock(files.save)
 
 
 @contextmanager
 def _lock(path: Path) -> Iterator[None]:
-    """Hold a lock among processes, where the system has such and the folder can be written."""
+    """Hold a lock among processes, if the system has such locks and the folder can be written."""
     try:
         import fcntl
 
@@ -78,6 +69,18 @@ def inline(function: Callable[..., Any]) -> Callable[..., Any]:
     return jitable
 
 
-def primitive(function: Callable[..., Any]) -> Any:
-    """Mark what gives the types and the code of a new instruction for kernels."""
-    return intrinsic(function)
+def primitive(rule: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Make an instruction for kernels of a function that generates its code.
+
+    ``rule(context, *types)`` returns the instruction's signature for arguments of these types.
+    """
+
+    def decorate(generate: Callable[..., Any]) -> Any:
+        @wraps(rule)
+        def define(*types: Any) -> Any:
+            return rule(*types), generate
+
+        define.__name__ = generate.__name__
+        return intrinsic(define)
+
+    return decorate

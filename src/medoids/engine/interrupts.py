@@ -1,11 +1,11 @@
-"""What is looked at between two chunks of work: Ctrl-C, the time limit, and whether it is time for news.
+"""What is checked between two chunks of work: Ctrl-C, the time limit, and whether progress should be reported.
 
 Python raises KeyboardInterrupt wherever the main thread happens to be. In a finalizer or the callback of a weak
-reference (Numba has many of these while it compiles) it is printed and forgotten, and a distance function of the
-caller's may catch all errors: the fit would go on. So the key is remembered, and asked for between chunks of work.
+reference (Numba has many of these while it compiles) it is printed and ignored, and a user's distance function may
+catch all errors: the fit would continue. So the key press is remembered, and checked between chunks of work.
 Where compiled code calls back into Python, as Numba does to find the types of arguments, the interrupt may arrive as a
-SystemError ("returned a result with an exception set"): that is an interrupt, too.
-The time limit is asked for in the same places, so that every phase of every algorithm obeys it.
+SystemError ("returned a result with an exception set"), which counts as an interrupt as well.
+The time limit is checked in the same places, so that every phase of every algorithm obeys it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from typing import Any
 
 __all__ = ["Interrupts", "TimeUp", "clock", "is_interrupt", "uninterrupted"]
 
-# Seconds, for time limits and news. Tests put their own in its place.
+# Seconds, for time limits and progress. Tests replace it.
 clock: Callable[[], float] = perf_counter
 
 
 class TimeUp(BaseException):
     """The time limit of a fit is reached.
 
-    Like KeyboardInterrupt it is no error, and no ``except Exception`` may take it for one.
+    Like KeyboardInterrupt it is not an error, and ``except Exception`` must not catch it.
     """
 
 
@@ -46,7 +46,7 @@ def is_interrupt(error: BaseException) -> bool:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold back Ctrl-C and SIGTERM until the block ends: for short work that must be done as a whole.
+    """Delay Ctrl-C and SIGTERM until the block ends: for short work that must be completed.
 
     >>> done = []
     >>> try:
@@ -60,9 +60,9 @@ def uninterrupted() -> Iterator[None]:
     """
     handlers: dict[int, Any] = {}
     held: list[int] = []
-    if threading.current_thread() is threading.main_thread():  # no other thread gets signals
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-        handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+    if threading.current_thread() is threading.main_thread():  # other threads get no signals
+        known = ((number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGTERM))
+        handlers = {number: handler for number, handler in known if callable(handler)}
     for number in handlers:
         signal.signal(number, lambda number, _: held.append(number))
     try:
@@ -75,12 +75,12 @@ def uninterrupted() -> Iterator[None]:
 
 
 class Interrupts:
-    """Ends one fit early: at Ctrl-C, in the main thread and where that means what Python makes of it, or at a time.
+    """Ends one fit early: at the time limit, or at Ctrl-C in the main thread, unless the user handles that signal.
 
     Attributes
     ----------
     watch : callable or None
-        Called at each check, from whichever thread.
+        Called at each check, in any thread.
     """
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class Interrupts:
 
     def __enter__(self) -> Interrupts:
         in_main = threading.current_thread() is threading.main_thread()
-        # Whoever has set a handler of their own (or a fit around this one) decides what Ctrl-C does.
+        # A handler that the user (or a fit around this one) has set decides what Ctrl-C does.
         if in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             self._pressed, self._listening = False, True
             signal.signal(signal.SIGINT, self._press)
@@ -112,11 +112,11 @@ class Interrupts:
         return error is not None and (is_interrupt(error) or (self._pressed and isinstance(error, SystemError)))
 
     def limit(self, end: float, reserve: Callable[[], float]) -> None:
-        """Let `check` raise `TimeUp` from the time at which only ``reserve()`` seconds are left until ``end``."""
+        """Make `check` raise `TimeUp` when only ``reserve()`` seconds are left until ``end``."""
         self._end, self._reserve = end, reserve
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt if Ctrl-C was pressed and the fit still goes on, or `TimeUp` if its time is up."""
+        """Raise KeyboardInterrupt if Ctrl-C was pressed and the fit still runs, or `TimeUp` at the time limit."""
         if self._pressed:
             self._pressed = False
             raise KeyboardInterrupt
@@ -126,5 +126,5 @@ class Interrupts:
             self.watch()
 
     def forget(self) -> None:
-        """Let what is left to do run to its end: the interrupt has arrived."""
+        """Let the remaining work finish: the interrupt has been handled."""
         self._pressed, self._end = False, inf

@@ -1,8 +1,8 @@
-"""Rows on disk: arrays that are memory maps, pages of them that are given back, and scratch files.
+"""Arrays in files: memory maps, returning their pages to the system, and temporary files.
 
-A page of a mapped file that was read counts as memory of the process until the system wants it back, which on a large
-machine may be never. What has been swept over is therefore given back at once; reading it again costs a fault, not a
-disk, as long as the system has room for it.
+A page of a mapped file that was read counts as memory of the process until the system needs it, which on a large
+machine may be never. Pages are therefore returned right after a sweep; reading them again costs a page fault but no
+disk access, as long as the system has memory for them.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ def is_mapped(X: Any) -> bool:
 
 
 def release(X: Any) -> None:
-    """Give the pages of a mapped file back to the system; what they hold stays as it is."""
+    """Return the pages of a mapped file to the system; their contents do not change."""
     found = _map_of(X)
-    # In a copy-on-write map ("c") the changes are in memory only, and would be lost.
+    # In a copy-on-write map ("c") changes are only in memory and would be lost.
     if found is not None and found.mode != "c" and hasattr(mmap, "MADV_DONTNEED"):
         found._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
 
 
 def scratch(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return an array in a temporary file that has no name, and is gone with the array, however the process ends."""
+    """Return an array in an unnamed temporary file, which disappears with the array, however the process ends."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     with tempfile.TemporaryFile(prefix="medoids-") as file:
         try:

@@ -1,8 +1,7 @@
-"""Chunks of work over threads, so that the answer does not depend on how many there are.
+"""Chunks of work over threads, with results that do not depend on the number of threads.
 
-Chunk boundaries are chosen by the caller from the problem alone, and BLAS is held to one thread inside a chunk, so
-each chunk is the same arithmetic whoever runs it. A chunk should take well under a second: Ctrl-C and the time limit
-wait for it.
+The caller chooses chunk boundaries from the problem alone, and BLAS uses one thread inside a chunk, so each chunk is
+the same arithmetic in any thread. A chunk should take well under a second: Ctrl-C and the time limit wait for it.
 """
 
 from __future__ import annotations
@@ -10,21 +9,22 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import lru_cache
+from functools import cache
 from numbers import Integral
 from typing import Any, TypeVar
 
 import joblib
 from threadpoolctl import ThreadpoolController
 
+from medoids.engine.budget import CHUNK_ENTRIES
 from medoids.engine.interrupts import Interrupts
 
-__all__ = ["Threads", "effective_jobs", "spans"]
+__all__ = ["Threads", "effective_jobs", "row_spans", "spans"]
 
 Chunk = TypeVar("Chunk")
 
 
-@lru_cache(maxsize=1)
+@cache
 def _blas() -> ThreadpoolController:
     # Looking for the loaded BLAS libraries takes milliseconds, more than a small fit.
     return ThreadpoolController()
@@ -39,6 +39,11 @@ def spans(n: int, width: int) -> list[slice]:
     return [slice(start, min(start + width, n)) for start in range(0, n, width)]
 
 
+def row_spans(n: int, columns: int) -> list[slice]:
+    """Cut n rows into chunks of about `CHUNK_ENTRIES` numbers."""
+    return spans(n, max(1, CHUNK_ENTRIES // max(1, columns)))
+
+
 def effective_jobs(n_jobs: Any) -> int:
     """Return the number of threads or processes that ``n_jobs`` asks for; None means all cores.
 
@@ -51,7 +56,7 @@ def effective_jobs(n_jobs: Any) -> int:
 
 
 class Threads:
-    """A pool that lives as long as one fit, during which BLAS is held to one thread and no Ctrl-C is lost.
+    """A pool that lives as long as one fit, during which BLAS uses one thread and no Ctrl-C is lost.
 
     Parameters
     ----------
@@ -65,13 +70,14 @@ class Threads:
         self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Threads:
-        # For the whole fit: setting and resetting it around each of thousands of calls would cost more than many do.
+        # For the whole fit: setting and resetting the limit for each of thousands of calls would take longer than many
+        # of the calls.
         self._limit = _blas().limit(limits=1, user_api="blas")
         self.interrupts.__enter__()
         return self
 
     def __exit__(self, kind: object = None, error: BaseException | None = None, trace: object = None) -> None:
-        interrupted = self.interrupts.caused(error)  # before the interrupts forget it
+        interrupted = self.interrupts.caused(error)  # before the interrupts are reset
         self.interrupts.__exit__()
         self._limit.restore_original_limits()
         if self._pool is not None:
@@ -91,7 +97,7 @@ class Threads:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.n_jobs - 1, thread_name_prefix="medoids")
         queue = deque(chunks)
-        # This thread takes its share, too: a round trip to the pool for every chunk would cost as much as many chunks.
+        # This thread works as well: a round trip to the pool for every chunk would take as long as many chunks.
         others = [self._pool.submit(_work_off, queue, work, check) for _ in range(min(self.n_jobs, len(queue)) - 1)]
         try:
             _work_off(queue, work, check)
@@ -103,6 +109,7 @@ class Threads:
 
 
 def _work_off(queue: deque[Chunk], work: Callable[[Chunk], Any], check: Callable[[], None]) -> None:
+    """Work on chunks until none is left; an error removes the rest."""
     try:
         while queue:
             try:

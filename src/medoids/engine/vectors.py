@@ -1,14 +1,12 @@
-"""Vectors of `LANES` numbers as values of their own in kernels, so that sums stay in registers.
+"""Vectors of `LANES` numbers as values in kernels, so that sums stay in registers.
 
-LLVM vectorises a loop over sixteen lanes only if nothing disturbs it, and then keeps every sum in memory, because the
+LLVM vectorises a loop over sixteen lanes only under good conditions, and then keeps every sum in memory, because the
 lanes are an array to it: kernels spent half of their time on loading and storing what they had just computed. Here a
 row of lanes is one value, which LLVM puts into as many registers as the machine needs. ``+``, ``-``, ``*``, ``min`` and
-``max`` take vectors, and numbers for all lanes; a product may be fused into a sum.
+``max`` accept vectors, and numbers for all lanes; a product may be fused into a sum.
 
 `load`, `store` and `item` take flat arrays and offsets, which are not checked.
 """
-
-from __future__ import annotations
 
 import operator
 from typing import Any
@@ -19,13 +17,13 @@ from numba.core.cgutils import get_or_insert_function
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, models, register_model
 
-from medoids.engine import LANES
+from medoids.engine.budget import LANES
 from medoids.engine.compile import primitive
 
 __all__ = ["below", "item", "load", "prefetch", "root", "spread", "store", "total"]
 
 _INT = ir.IntType(32)
-# How the first compares to the second if it is taken.
+# How the first operand compares to the second if it is the result.
 _ORDERS = {"min": "<", "max": ">"}
 
 
@@ -54,113 +52,86 @@ def _address(context, builder, kind, array, offset):  # type: ignore[no-untyped-
     return builder.gep(context.make_array(kind)(context, builder, array).data, [offset])
 
 
-@primitive
-def spread(_, number):  # type: ignore[no-untyped-def]
-    """Return a vector of one number."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return _splat(builder, context.get_value_type(signature.return_type), arguments[0])
-
-    return Vector(number)(number), generate
+@primitive(lambda _, number: Vector(number)(number))
+def spread(context, builder, call, arguments):  # type: ignore[no-untyped-def]
+    """``spread(number)``: a vector of one number."""
+    return _splat(builder, context.get_value_type(call.return_type), arguments[0])
 
 
-@primitive
-def item(_, array, offset):  # type: ignore[no-untyped-def]
-    """Return one entry; unlike an index, the offset is not checked for being negative."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return builder.load(_address(context, builder, signature.args[0], *arguments))
-
-    return array.dtype(array, types.intp), generate
+@primitive(lambda _, array, offset: array.dtype(array, types.intp))
+def item(context, builder, call, arguments):  # type: ignore[no-untyped-def]
+    """``item(array, offset)``: one entry. Unlike an index, the offset is not checked for being negative."""
+    return builder.load(_address(context, builder, call.args[0], *arguments))
 
 
-@primitive
-def load(_, array, offset, like):  # type: ignore[no-untyped-def]
-    """Return consecutive entries, from an offset on, as numbers of the type of ``like``."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        source, kind = array.dtype, context.get_value_type(signature.return_type)
-        stored = ir.VectorType(context.get_data_type(source), LANES)
-        address = _address(context, builder, signature.args[0], *arguments[:2])
-        entries = builder.load(builder.bitcast(address, stored.as_pointer()), align=source.bitwidth // 8)
-        if isinstance(source, types.Integer):
-            return (builder.sitofp if source in types.signed_domain else builder.uitofp)(entries, kind)
-        return entries if source == like else builder.fpext(entries, kind)
-
-    return Vector(like)(array, types.intp, like), generate
+@primitive(lambda _, array, offset, like: Vector(like)(array, types.intp, like))
+def load(context, builder, call, arguments):  # type: ignore[no-untyped-def]
+    """``load(array, offset, like)``: consecutive entries from an offset on, as numbers of the type of ``like``."""
+    source, kind = call.args[0].dtype, context.get_value_type(call.return_type)
+    stored = ir.VectorType(context.get_data_type(source), LANES)
+    address = _address(context, builder, call.args[0], *arguments[:2])
+    entries = builder.load(builder.bitcast(address, stored.as_pointer()), align=source.bitwidth // 8)
+    if isinstance(source, types.Integer):
+        return (builder.sitofp if source in types.signed_domain else builder.uitofp)(entries, kind)
+    return entries if source == call.return_type.dtype else builder.fpext(entries, kind)
 
 
-@primitive
-def store(_, vector, array, offset):  # type: ignore[no-untyped-def]
-    """Put a vector into an array; into one of integers, without what is behind the point."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        lanes, address = arguments[0], _address(context, builder, signature.args[1], *arguments[1:])
-        if isinstance(array.dtype, types.Integer):
-            # By way of 32 bits, for which machines have an instruction.
-            whole = builder.fptosi(lanes, ir.VectorType(_INT, LANES))
-            lanes = builder.trunc(whole, ir.VectorType(context.get_data_type(array.dtype), LANES))
-        builder.store(lanes, builder.bitcast(address, lanes.type.as_pointer()), align=array.dtype.bitwidth // 8)
-        return context.get_dummy_value()
-
-    return types.void(vector, array, types.intp), generate
+@primitive(lambda _, vector, array, offset: types.void(vector, array, types.intp))
+def store(context, builder, call, arguments):  # type: ignore[no-untyped-def]
+    """``store(vector, array, offset)``: write a vector; into an array of integers, without the fractions."""
+    lanes, address = arguments[0], _address(context, builder, call.args[1], *arguments[1:])
+    target = call.args[1].dtype
+    if isinstance(target, types.Integer):
+        # Through 32 bits, for which machines have an instruction.
+        whole = builder.fptosi(lanes, ir.VectorType(_INT, LANES))
+        lanes = builder.trunc(whole, ir.VectorType(context.get_data_type(target), LANES))
+    builder.store(lanes, builder.bitcast(address, lanes.type.as_pointer()), align=target.bitwidth // 8)
+    return context.get_dummy_value()
 
 
-@primitive
-def total(_, vector):  # type: ignore[no-untyped-def]
-    """Return the sum of all lanes."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        number, kind = context.get_value_type(vector.dtype), context.get_value_type(vector)
-        name = f"llvm.vector.reduce.fadd.v{LANES}f{vector.dtype.bitwidth}"
-        function = get_or_insert_function(builder.module, ir.FunctionType(number, [number, kind]), name)
-        return builder.call(function, [number(0), arguments[0]], fastmath=("reassoc",))
-
-    return vector.dtype(vector), generate
+@primitive(lambda _, vector: vector.dtype(vector))
+def total(context, builder, call, arguments):  # type: ignore[no-untyped-def]
+    """``total(vector)``: the sum of all lanes."""
+    number = context.get_value_type(call.return_type)
+    zero_and_lanes = [number(0), *arguments]
+    kinds, name = [value.type for value in zero_and_lanes], f"llvm.vector.reduce.fadd.{_suffix(call)}"
+    function = get_or_insert_function(builder.module, ir.FunctionType(number, kinds), name)
+    return builder.call(function, zero_and_lanes, fastmath=("reassoc",))
 
 
-@primitive
-def root(_, vector):  # type: ignore[no-untyped-def]
-    """Return the square root of each lane."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        kind = context.get_value_type(vector)
-        name = f"llvm.sqrt.v{LANES}f{vector.dtype.bitwidth}"
-        return builder.call(get_or_insert_function(builder.module, ir.FunctionType(kind, [kind]), name), arguments)
-
-    return vector(vector), generate
+@primitive(lambda _, vector: vector(vector))
+def root(context, builder, call, arguments):  # type: ignore[no-untyped-def]
+    """``root(vector)``: the square root of each lane."""
+    kind = context.get_value_type(call.return_type)
+    name = f"llvm.sqrt.{_suffix(call)}"
+    return builder.call(get_or_insert_function(builder.module, ir.FunctionType(kind, [kind]), name), arguments)
 
 
-@primitive
-def below(_, vector, other):  # type: ignore[no-untyped-def]
-    """Tell whether some lane is at most what it is in another vector."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        bits = ir.IntType(LANES)
-        return builder.icmp_unsigned("!=", builder.bitcast(builder.fcmp_ordered("<=", *arguments), bits), bits(0))
-
-    return types.boolean(vector, vector), generate
+def _suffix(call: Any) -> str:
+    return f"v{LANES}f{call.args[0].dtype.bitwidth}"
 
 
-@primitive
-def prefetch(_, array, offset):  # type: ignore[no-untyped-def]
-    """Ask for what will be read soon."""
+@primitive(lambda _, vector, other: types.boolean(vector, vector))
+def below(context, builder, call, arguments):  # type: ignore[no-untyped-def]
+    """``below(vector, other)``: whether at least one lane is at most the same lane of another vector."""
+    bits = ir.IntType(LANES)
+    return builder.icmp_unsigned("!=", builder.bitcast(builder.fcmp_ordered("<=", *arguments), bits), bits(0))
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        byte = ir.IntType(8).as_pointer()
-        address = builder.bitcast(_address(context, builder, signature.args[0], *arguments), byte)
-        function = ir.FunctionType(ir.VoidType(), [byte, _INT, _INT, _INT])
-        # To read, into the second nearest cache, data.
-        builder.call(
-            builder.module.declare_intrinsic("llvm.prefetch", [byte], function), [address, *map(_INT, (0, 2, 1))]
-        )
-        return context.get_dummy_value()
 
-    return types.void(array, types.intp), generate
+@primitive(lambda _, array, offset: types.void(array, types.intp))
+def prefetch(context, builder, call, arguments):  # type: ignore[no-untyped-def]
+    """``prefetch(array, offset)``: load into the cache what will be read soon."""
+    byte = ir.IntType(8).as_pointer()
+    address = builder.bitcast(_address(context, builder, call.args[0], *arguments), byte)
+    function = ir.FunctionType(ir.VoidType(), [byte, _INT, _INT, _INT])
+    # To read, into the second nearest cache, data.
+    hints = map(_INT, (0, 2, 1))
+    builder.call(builder.module.declare_intrinsic("llvm.prefetch", [byte], function), [address, *hints])
+    return context.get_dummy_value()
 
 
 def _define(function: Any, name: str) -> None:
-    """Let kernels do something to each two lanes. (Not by `overload`, which compiles a function for it: seconds.)"""
+    """Define an operation on each pair of lanes. (With `overload`, compiling its function would take seconds.)"""
 
     class Pairwise(AbstractTemplate):
         def generic(self, arguments, _):  # type: ignore[no-untyped-def]

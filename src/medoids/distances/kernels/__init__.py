@@ -1,1 +1,1 @@
-"""Numba kernels of the distances, one file a kind; imported when they are first needed, since Numba takes a second."""
+"""Numba kernels of the distances, one file for each kind; imported when first needed, since Numba takes a second."""

@@ -4,13 +4,12 @@ A metric folds the coordinates of a pair into two running numbers (``step``) and
 Most need only the first; the compiler drops what is not used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from medoids.engine.budget import LANES, TILE_COLUMNS, TILE_COORDINATES
 from medoids.engine.compile import inline, kernel
 
 __all__ = [
@@ -150,10 +149,6 @@ def block_kernel(name: str) -> Callable[..., Any]:
     return fill
 
 
-# Columns that are summed side by side, and coordinates of them that are in a core's nearest cache meanwhile.
-_SIDE, _DEEP = 256, 32
-
-
 def tile_kernel(name: str) -> Callable[..., Any]:
     """Make the loop of `block_kernel` for many rows and columns of working copies, of metrics that need one number.
 
@@ -165,14 +160,14 @@ def tile_kernel(name: str) -> Callable[..., Any]:
     @kernel(fast_sums=True)
     def fill(X, rows, Y, columns, p, X0, norms, numbers, near, out):  # type: ignore[no-untyped-def]
         m, zero, one = X.shape[1], out.dtype.type(0), out.dtype.type(1)
-        some, sums = np.zeros((_DEEP, _SIDE), out.dtype), np.empty((len(rows), _SIDE), out.dtype)
-        limits = np.zeros(_SIDE, out.dtype)
-        for start in range(0, len(columns), _SIDE):
-            count = min(_SIDE, len(columns) - start)
-            side = -(-count // 16) * 16  # whole vectors; nobody reads what is in the rest of the last
+        some, limits = np.zeros((TILE_COORDINATES, TILE_COLUMNS), out.dtype), np.zeros(TILE_COLUMNS, out.dtype)
+        sums = np.empty((len(rows), TILE_COLUMNS), out.dtype)
+        for start in range(0, len(columns), TILE_COLUMNS):
+            count = min(TILE_COLUMNS, len(columns) - start)
+            side = -(-count // LANES) * LANES  # whole vectors; nobody reads what is in the rest of the last
             sums[:] = zero
-            for top in range(0, m, _DEEP):
-                deep = min(_DEEP, m - top)
+            for top in range(0, m, TILE_COORDINATES):
+                deep = min(TILE_COORDINATES, m - top)
                 for b in range(count):
                     y = Y[columns[start + b], top : top + deep]
                     for f in range(deep):

@@ -1,15 +1,13 @@
 """The loop of Gower's distance; ``gower.py`` has the formula."""
 
-from __future__ import annotations
-
 from medoids.engine.compile import kernel
 
-__all__ = ["compare"]
+__all__ = ["gower_block"]
 
 
 # Not with fast sums: these may take it for granted that nothing is NaN, which is what a missing value is here.
 @kernel()
-def compare(rows, others, weights, numeric, known, out):  # type: ignore[no-untyped-def]
+def gower_block(rows, others, weights, numeric, known, out):  # type: ignore[no-untyped-def]
     """Fill ``out[a, b]``; the first ``numeric`` columns are subtracted, the others compared."""
     for a in range(rows.shape[1]):
         known[:] = 0.0

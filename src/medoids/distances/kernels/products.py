@@ -4,18 +4,15 @@ W are the prepared rows, X the original ones with a shift and a scale for each, 
 distance.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from medoids.engine import LANES
+from medoids.engine.budget import LANES, PRODUCT_RUN
 from medoids.engine.compile import inline, kernel
 from medoids.engine.vectors import below, item, load, prefetch, root, spread, store, total
 
 __all__ = ["direct_block", "few_products", "finish_products", "short_steps"]
 
-# Products that are finished before near ones among them are looked for, and by how much a first look is wider.
-_RUN = 128
+# The first look for near pairs works with rounded squares of distances, so its limit is wider by this factor.
 _WIDER = np.float32(1.01)
 
 
@@ -148,8 +145,8 @@ def finish_products(out, square_rows, square_columns, X, rows, columns, shift, s
     wider = _WIDER * near
     for a in range(out.shape[0]):
         i, left = rows[a], square_rows[a]
-        for first in range(0, out.shape[1], _RUN):
-            row, right = out[a, first : first + _RUN], square_columns[first : first + _RUN]
+        for first in range(0, out.shape[1], PRODUCT_RUN):
+            row, right = out[a, first : first + PRODUCT_RUN], square_columns[first : first + PRODUCT_RUN]
             close = zero  # a number as wide as the others: half the time of one that counts
             for b in range(len(row)):
                 size = left + right[b]

@@ -1,16 +1,10 @@
 """The loop of dynamic time warping; ``series.py`` has the formula."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from medoids.engine.compile import inline, kernel
 
-__all__ = ["LANES", "warp"]
-
-# Most series of one length that are compared with another at the same time: each step of a path waits for the one
-# before, so one alone would leave the processor idle.
-LANES = 32
+__all__ = ["warp"]
 
 
 @inline

@@ -1,18 +1,14 @@
 """Loops over the nonzeros of pairs of sparse rows; ``sparse.py`` explains them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from medoids.engine.budget import NEAR_SPARSE
 from medoids.engine.compile import inline, kernel
 
 __all__ = ["finish", "sum_absolute", "sum_products"]
-
-# Below this share of the rows' norms a difference of sums has lost too many digits.
-_NEAR = 1e-4
 
 
 @inline
@@ -96,10 +92,10 @@ def finish(data, indices, starts, rows, norms, data_y, indices_y, starts_y, colu
             if metric == 0:
                 # 1 where one row has no direction, 0 where neither has.
                 d = 1.0 - total if size > 0 else 0.0
-                near = norms[i] > 0 and norms_y[j] > 0 and d < _NEAR
+                near = norms[i] > 0 and norms_y[j] > 0 and d < NEAR_SPARSE
             else:
                 d = norms[i] + total if metric == 3 else size - 2.0 * total
-                near = d < _NEAR * size
+                near = d < NEAR_SPARSE * size
             if near:
                 d = _merge(
                     data, indices, starts[i], starts[i + 1],

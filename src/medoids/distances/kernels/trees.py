@@ -1,7 +1,5 @@
 """Zhang and Shasha's algorithm over trees in postorder; ``trees.py`` says what the arrays are."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from medoids.engine.compile import inline, kernel

@@ -240,7 +240,7 @@ def test_features_of_an_earlier_fit_are_forgotten() -> None:
 @pytest.mark.parametrize(
     ("n", "limit", "message"), [(100, "1KiB", "78.1 KiB.*memory_limit=1 KiB"), (20, 500, "3.12 KiB")]
 )
-def test_amounts_of_memory_are_told_in_units_that_suit(n: int, limit: Any, message: str) -> None:
+def test_amounts_of_memory_in_suitable_units(n: int, limit: Any, message: str) -> None:
     # n x n float64: 80,000 bytes are 78.1 KiB, 3,200 bytes are 3.12 KiB.
     with pytest.raises(ValueError, match=message):
         k_medoids(np.arange(n)[:, None], 2, algorithm="pam", memory_limit=limit)

@@ -9,8 +9,8 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from medoids import KMedoids, k_medoids
-from medoids.distances.constant import runs_of, varying_columns
 from medoids.distances.inner_product import InnerProduct
+from medoids.distances.working_copy import column_runs, varying_columns
 
 KEPT = [1, 2, 3, 6, 9]
 
@@ -49,7 +49,7 @@ def test_equal_rows_keep_their_columns() -> None:
 
 @pytest.mark.parametrize("columns", [[0], [3], [0, 1, 2], [0, 2, 4], [1, 2, 5, 6, 7, 9]])
 def test_runs_hold_the_columns(columns: list[int]) -> None:
-    runs = runs_of(np.array(columns))
+    runs = column_runs(np.array(columns))
     assert [f for start, stop in runs for f in range(start, stop)] == columns
     assert all(later > stop for (_, stop), (later, _) in pairwise(runs))
 

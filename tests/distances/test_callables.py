@@ -1,11 +1,10 @@
-"""Distances that a user wrote or brought along, and the count of how often they were asked for."""
+"""Distances that are Python functions, compiled by Numba or not."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -17,10 +16,8 @@ from scipy.spatial.distance import cdist
 
 from medoids import KMedoids, k_medoids
 from medoids.algorithms import ALGORITHMS
-from medoids.distances import SMALL, Count, Counted, Tally, dissimilarity, kind_of
+from medoids.distances import dissimilarity, kind_of
 from medoids.distances.callables import CallableDistance, JittedDistance, is_jitted
-from medoids.distances.precomputed import Precomputed
-from medoids.settings import NEEDS_MATRIX, check_data
 
 WHOLE = slice(None)
 X = np.random.default_rng(0).normal(size=(60, 3))
@@ -338,9 +335,9 @@ def test_jitted_parameters_and_their_defaults() -> None:
 
 
 def test_jitted_parameters_that_are_unknown_or_missing() -> None:
-    with pytest.raises(TypeError, match=r"unexpected keyword argument 'speed'.*\['scale', 'shift'\]"):
+    with pytest.raises(TypeError, match=r"metric\(a, b, scale=.*, shift=.*\): .*unexpected keyword argument 'speed'"):
         k_medoids(X, 2, metric=jitted_weighted, metric_params={"speed": 1})
-    with pytest.raises(TypeError, match=r"needs the argument 'p'.*metric_params="):
+    with pytest.raises(TypeError, match=r"do not suit metric\(.*p\): missing a required argument: 'p'"):
         k_medoids(X, 2, metric=jitted_lp)
 
 
@@ -378,178 +375,6 @@ def test_jitted_error_names_the_two_rows() -> None:
 def test_jitted_refuses_what_is_not_numbers() -> None:
     with pytest.raises(ValueError, match=r"takes rows of numbers.*'ape'"):
         k_medoids(WORDS, 2, metric=jitted_manhattan)
-
-
-# --- precomputed ---------------------------------------------------------------------------------------------------
-
-KINDS = [np.float32, np.float64, np.int64, np.int32, np.uint8, np.uint16]
-
-
-def by_matrix(D: np.ndarray, medoids: np.ndarray) -> float:
-    return float(D[medoids].min(axis=0).sum(dtype=float))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_matrix_is_never_copied(kind: type) -> None:
-    D = np.rint(20 * CITYBLOCK).astype(kind)
-    distance = dissimilarity(check_data(D, "precomputed"), "precomputed")
-    assert isinstance(distance, Precomputed)
-    assert np.shares_memory(distance.matrix, D)
-    assert distance.dtype == D.dtype
-    assert distance.exact
-    assert not distance.symmetric
-    np.testing.assert_array_equal(distance.block(slice(2, 5), np.array([7, 0])), D[2:5, [7, 0]])
-    np.testing.assert_array_equal(distance.block(np.array([1, 3]), np.array([7, 0])), D[[[1], [3]], [7, 0]])
-    assert distance.exact_block(slice(0, 2), slice(0, 2)).dtype == np.float64
-    assert np.shares_memory(distance.block(slice(2, 5), WHOLE), D)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_a_matrix_of_any_type_gives_the_same_fit(kind: type, order: Any) -> None:
-    D = np.rint(20 * CITYBLOCK).astype(kind, order=order)
-    before = D.copy()
-    expected = k_medoids(D.astype(float), 3, metric="precomputed")
-    found = k_medoids(D, 3, metric="precomputed")
-    assert found.medoid_indices.tolist() == expected.medoid_indices.tolist()
-    assert found.inertia == by_matrix(D, found.medoid_indices)
-    np.testing.assert_array_equal(D, before)
-
-
-def test_a_large_matrix_of_small_integers() -> None:
-    # Beyond SMALL the sums are compiled; they must not be taken in the matrix's own type, which holds 255 at most.
-    points = np.random.default_rng(1).integers(0, 200, size=SMALL + 1)
-    D = np.abs(points[:, None] - points[None]).astype(np.uint8)
-    distance = dissimilarity(check_data(D, "precomputed"), "precomputed")
-    assert np.shares_memory(distance.matrix, D)
-    found = k_medoids(D, 2, metric="precomputed")
-    assert found.inertia == by_matrix(D, found.medoid_indices)
-    vectors = k_medoids(points[:, None], 2, metric="manhattan")
-    assert found.inertia == vectors.inertia
-    assert sorted(points[found.medoid_indices]) == sorted(points[vectors.medoid_indices])
-
-
-def test_a_memory_mapped_matrix_is_never_copied(tmp_path: Path) -> None:
-    path = tmp_path / "distances.npy"
-    np.save(path, CITYBLOCK)
-    mapped = np.load(path, mmap_mode="r")
-    distance = dissimilarity(check_data(mapped, "precomputed"), "precomputed")
-    assert np.shares_memory(distance.matrix, mapped)
-    found = k_medoids(mapped, 3, metric="precomputed")
-    assert found.medoid_indices.tolist() == k_medoids(X, 3, metric="manhattan").medoid_indices.tolist()
-    model = KMedoids(3, metric="precomputed").fit(mapped)
-    assert model.predict(mapped[:5]).tolist() == model.labels_[:5].tolist()
-    del distance, mapped
-
-
-def test_cross_of_a_matrix_turns_it() -> None:
-    # Entry [q, i] is d(i, q); the answer has a row for each object and a column for each query.
-    queries = np.array([[1, 2, 3], [4, 5, 6]])
-    out = Precomputed(np.zeros((3, 3))).cross(queries)
-    assert out.tolist() == [[1, 4], [2, 5], [3, 6]]
-    assert out.dtype == np.float64
-
-
-def test_take_of_a_matrix() -> None:
-    D = np.arange(16.0).reshape(4, 4)
-    assert Precomputed(D).take(np.array([3, 1])).matrix.tolist() == [[15, 13], [7, 5]]
-    assert Precomputed(D).take(slice(1, 3)).matrix.tolist() == [[5, 6], [9, 10]]
-
-
-@pytest.mark.parametrize("metric", [ahead, "precomputed"])
-def test_another_order_of_the_same_objects(metric: Any) -> None:
-    rows = np.array([[0.0], [1.0], [4.0], [6.0]])
-    D = np.array([[ahead(a, b) for b in rows] for a in rows])
-    distance = dissimilarity(D if metric == "precomputed" else rows, metric)
-    other = distance.reordered(np.array([3, 0, 2]))
-    assert other.n == 3
-    assert other.symmetric == distance.symmetric
-    # From 6 down to 0 costs 6, to 4 costs 2; from 0 up to 6 costs 18, to 4 costs 12; from 4 to 6 costs 6, to 0 costs 4.
-    expected = np.array([[0, 6, 2], [18, 0, 12], [6, 4, 0]])
-    np.testing.assert_array_equal(other.block(WHOLE, WHOLE), expected)
-    np.testing.assert_array_equal(other.block(np.array([2, 1]), slice(0, 2)), [[6, 4], [18, 0]])
-    np.testing.assert_array_equal(other.take(np.array([2, 0])).block(WHOLE, WHOLE), [[0, 6], [2, 0]])
-
-
-# --- counts --------------------------------------------------------------------------------------------------------
-
-
-def test_tally_by_hand() -> None:
-    tally = Tally()
-    distance = Counted(dissimilarity(X, "euclidean"), tally)
-    distance.block(slice(0, 4), slice(0, 5))
-    with tally.phase("build"):
-        distance.exact_block(np.array([1]), WHOLE)
-        with tally.phase("swap"):
-            distance.take(np.arange(6)).block(WHOLE, slice(0, 2))
-            tally.add(cached=100)
-        distance.block(slice(0, 0), WHOLE)
-    assert tally.counts["exact"] == Count(requested=20, computed=20)
-    assert tally.counts["build"] == Count(requested=60, computed=60)
-    assert tally.counts["swap"] == Count(requested=112, computed=12, cached=100)
-    assert tally.computed == 20 + 60 + 12
-
-
-def test_phase_ends_after_an_error() -> None:
-    tally = Tally()
-    with pytest.raises(KeyError), tally.phase("build"):
-        raise KeyError
-    tally.add(computed=1)
-    assert list(tally.counts) == ["exact"]
-
-
-def test_counted_is_the_dissimilarity_that_it_wraps() -> None:
-    inner = dissimilarity(X, manhattan, {"symmetric": True})
-    counted = Counted(inner, Tally())
-    for name in ("n", "dtype", "exact", "symmetric", "cost", "threaded"):
-        assert getattr(counted, name) == getattr(inner, name)
-    np.testing.assert_array_equal(counted.cross(X[:2]), inner.cross(X[:2]))
-
-
-@pytest.mark.parametrize("algorithm", ["auto", *sorted(ALGORITHMS)])
-@pytest.mark.parametrize(
-    ("init", "symmetric"),
-    [("build", False), ("build", True), ("random", False), ("lab", True), ("k-medoids++", False), ([3, 1, 4], False)],
-)
-def test_evaluations_are_the_calls_of_the_metric(algorithm: str, init: Any, symmetric: bool) -> None:
-    metric = Calls(manhattan)
-    params = {"symmetric": symmetric}
-    found = k_medoids(X[:25], 3, metric=metric, metric_params=params, algorithm=algorithm, init=init, random_state=0)
-    assert found.n_evaluations == metric.pairs.total()
-    assert found.n_evaluations == sum(count.computed for count in found.counts.values())
-    for count in found.counts.values():
-        assert count.requested == count.computed + count.cached
-    so_far = [record.n_evaluations for record in found.trace]
-    assert so_far == sorted(so_far)
-    assert so_far[-1] <= found.n_evaluations
-
-
-def test_estimator_counts_the_fit_only() -> None:
-    metric = Calls(manhattan)
-    model = KMedoids(3, metric=metric).fit(X)
-    assert model.n_evaluations_ == metric.pairs.total()
-    model.predict(X[:10])
-    assert metric.pairs.total() == model.n_evaluations_ + 3 * 10
-
-
-@pytest.mark.parametrize("algorithm", ["fastpam1", "alternate"])
-@pytest.mark.parametrize("init", ["build", "random", "lab", "k-medoids++", [3, 1, 4]])
-def test_a_callable_is_never_asked_twice_for_what_is_in_the_matrix(algorithm: str, init: Any) -> None:
-    metric = Calls(manhattan)
-    k_medoids(X, 3, metric=metric, algorithm=algorithm, init=init, random_state=0)
-    assert metric.pairs.total() == len(metric.pairs)
-
-
-def test_a_second_start_does_not_compute_the_matrix_again() -> None:
-    metric = Calls(manhattan)
-    k_medoids(X, 3, metric=metric, init="random", n_init=3, random_state=0)
-    assert metric.pairs.total() == len(metric.pairs)
-
-
-@pytest.mark.parametrize("algorithm", sorted(NEEDS_MATRIX))
-def test_a_given_matrix_is_counted_as_read_once(algorithm: str) -> None:
-    found = k_medoids(CITYBLOCK, 3, metric="precomputed", algorithm=algorithm)
-    assert found.n_evaluations == CITYBLOCK.size
 
 
 # --- rows of a frame ------------------------------------------------------------------------------------------------
