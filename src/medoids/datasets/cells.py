@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import Bunch
 
-from medoids.datasets.stored import DataNotFound, Folder, stored
+from medoids.datasets.files import DataNotFound, Folder, find_files
 
 __all__ = ["SCRNA_FILES", "load_scrna"]
 
@@ -17,16 +17,16 @@ SCRNA_FILES = {
 
 
 def load_scrna(tissue: str = "worm", folder: Folder = None) -> Bunch:
-    """Load counts of RNA by cell and gene.
+    """Load counts of RNA per cell and gene.
 
     Parameters
     ----------
     tissue : {"worm", "bladder"}
-        Neurons of C. elegans (Cao et al. 2017), or cells of mouse bladder (Han et al. 2018). They stand in for the
-        10x matrix of the first BanditPAM paper, which the paper on BanditPAM++ dropped.
+        Neurons of C. elegans (Cao et al. 2017), or cells of mouse bladder (Han et al. 2018). They replace the 10x
+        matrix of the first BanditPAM paper, which the paper on BanditPAM++ dropped.
     folder : path, optional
-        Folder of data files; by default what MEDOIDS_DATA names. There is no download: the files are those of the
-        project scDeepCluster, made sparse.
+        Data folder; by default the value of MEDOIDS_DATA. There is no download: the files are those of the project
+        scDeepCluster, converted to sparse matrices.
 
     Returns
     -------
@@ -43,10 +43,10 @@ def load_scrna(tissue: str = "worm", folder: Folder = None) -> Bunch:
     """
     if tissue not in SCRNA_FILES:
         raise ValueError(f"tissue={tissue!r} is unknown; choose from {', '.join(sorted(SCRNA_FILES))}")
-    counts, labels = (stored(name, folder) for name in SCRNA_FILES[tissue])
-    if counts is None or labels is None:
+    files = find_files(SCRNA_FILES[tissue], folder)
+    if not files:
         raise DataNotFound(
-            f"{' and '.join(SCRNA_FILES[tissue])} are not in the folder of data, and there is no download: set "
+            f"{' and '.join(SCRNA_FILES[tissue])} are not in the data folder, and there is no download: set "
             "MEDOIDS_DATA (or --data) to a folder that has them"
         )
-    return Bunch(data=scipy.sparse.load_npz(counts), target=np.load(labels))
+    return Bunch(data=scipy.sparse.load_npz(files[0]), target=np.load(files[1]))

@@ -1,4 +1,4 @@
-"""Files from the internet, complete and checked or not there, kept where scikit-learn keeps its own."""
+"""Files from the internet, complete and verified, kept where scikit-learn keeps its own."""
 
 from __future__ import annotations
 
@@ -12,22 +12,15 @@ from typing import IO
 
 from sklearn.datasets import get_data_home
 
-from medoids.datasets.stored import DataNotFound
+from medoids.datasets.files import DataNotFound
 from medoids.storage.files import Outputs
 
-__all__ = ["cache_folder", "fetched", "remembered", "unreachable"]
+__all__ = ["computed_file", "download", "unreachable"]
 
 
-def cache_folder() -> Path:
-    """Return the folder for downloads, in scikit-learn's data home (``SCIKIT_LEARN_DATA``); made where missing."""
-    folder = Path(get_data_home()) / "medoids"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
-def fetched(address: str, name: str, sha256: str) -> Path:
-    """Return a file of the cache, downloaded where it is not there or is damaged; its SHA-256 is always checked."""
-    target = cache_folder() / name
+def download(address: str, name: str, sha256: str) -> Path:
+    """Return a file from the cache after verifying its SHA-256; download it if it is missing or damaged."""
+    target = _cache_folder() / name
     if target.exists() and _sha256(target) == sha256:
         return target
     try:
@@ -46,30 +39,36 @@ def fetched(address: str, name: str, sha256: str) -> Path:
     return target
 
 
-def remembered(name: str, make: Callable[[IO[bytes]], None]) -> Path:
-    """Return a file of the cache that was computed here, computed anew where it is not there or is damaged.
+def computed_file(name: str, write: Callable[[IO[bytes]], None]) -> Path:
+    """Return a file from the cache that was computed here; compute it if it is missing or damaged.
 
-    Its SHA-256 is in a second file, written together with it.
+    Its SHA-256 is stored in a second file next to it.
     """
-    target, digest = cache_folder() / name, cache_folder() / f"{name}.sha256"
-    if target.exists() and digest.exists() and digest.read_text(encoding="ascii", errors="replace") == _sha256(target):
-        return target
-    with Outputs() as outputs:
-        draft, note = outputs.claim(target), outputs.claim(digest)
-        with open(draft, "wb") as file:
-            make(file)
-        note.write_text(_sha256(draft), encoding="ascii")
+    target, checksum = _cache_folder() / name, _cache_folder() / f"{name}.sha256"
+    if not (target.exists() and checksum.exists() and checksum.read_bytes() == _sha256(target).encode()):
+        with Outputs() as outputs:
+            draft, note = outputs.claim(target), outputs.claim(checksum)
+            with open(draft, "wb") as file:
+                write(file)
+            note.write_text(_sha256(draft), encoding="ascii")
     return target
+
+
+def unreachable(what: str, source: str, error: Exception) -> DataNotFound:
+    """Return the error for data that is neither stored here nor can be downloaded."""
+    return DataNotFound(
+        f"{what} is not in the data folder, and {source} cannot be reached ({error}): set MEDOIDS_DATA (or --data) "
+        "to a folder that has it, or try again with an internet connection"
+    )
+
+
+def _cache_folder() -> Path:
+    """Return the folder for downloads in scikit-learn's data home (``SCIKIT_LEARN_DATA``), created if missing."""
+    folder = Path(get_data_home()) / "medoids"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def _sha256(path: Path) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def unreachable(what: str, source: str, error: Exception) -> DataNotFound:
-    """Return the error for data that is not stored here and cannot be fetched."""
-    return DataNotFound(
-        f"{what} is not in the folder of data, and {source} cannot be reached ({error}): set MEDOIDS_DATA (or --data) "
-        "to a folder that has it, or try again with internet"
-    )

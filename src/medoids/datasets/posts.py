@@ -1,4 +1,4 @@
-"""20 Newsgroups, as sentence embeddings."""
+"""20 Newsgroups as sentence embeddings."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.datasets import fetch_20newsgroups
 from sklearn.utils import Bunch
 
-from medoids.datasets.download import remembered, unreachable
-from medoids.datasets.stored import DataNotFound, Folder, stored
+from medoids.datasets.download import computed_file, unreachable
+from medoids.datasets.files import DataNotFound, Folder, find_files
 
 __all__ = ["NEWSGROUPS_FILES", "load_newsgroups"]
 
-_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+_TRANSFORMER = "sentence-transformers/all-MiniLM-L6-v2"
 NEWSGROUPS_FILES = ("newsgroups_minilm_10000x384_float32.npy", "newsgroups_11314_labels_uint8.npy")
 
 
@@ -23,15 +23,14 @@ def load_newsgroups(folder: Folder = None) -> Bunch:
     Parameters
     ----------
     folder : path, optional
-        As in `load_mnist`. Where the file is not there, the posts come from `sklearn.datasets.fetch_20newsgroups`
-        (headers, footers and quotes removed, in scikit-learn's order) and are embedded by the sentence transformer
-        all-MiniLM-L6-v2, if the package ``sentence-transformers`` is installed; the result is kept in scikit-learn's
-        data home.
+        As in `load_mnist`. If the files are not there, `sklearn.datasets.fetch_20newsgroups` downloads the posts
+        (without headers, footers and quotes), and the sentence transformer all-MiniLM-L6-v2 embeds them if the package
+        ``sentence-transformers`` is installed; the result is kept in scikit-learn's data home.
 
     Returns
     -------
     Bunch
-        ``data``, (10000, 384) float32, rows of length 1; ``target``, the newsgroup of each.
+        ``data``, (10000, 384) float32, rows of length 1; ``target``, their newsgroups.
 
     Examples
     --------
@@ -39,28 +38,27 @@ def load_newsgroups(folder: Folder = None) -> Bunch:
     >>> load_newsgroups().data.shape  # doctest: +SKIP
     (10000, 384)
     """
-    file, labels = (stored(name, folder) for name in NEWSGROUPS_FILES)
-    if file is not None and labels is not None:
-        return Bunch(data=np.load(file), target=np.load(labels)[:10_000])
+    if files := find_files(NEWSGROUPS_FILES, folder):
+        return Bunch(data=np.load(files[0]), target=np.load(files[1])[:10_000])
     if find_spec("sentence_transformers") is None:
         raise DataNotFound(
-            f"20 Newsgroups is not in the folder of data ({NEWSGROUPS_FILES[0]}), and embedding the posts anew "
-            "needs a package that is not installed: set MEDOIDS_DATA (or --data) to a folder that has it, or "
+            f"20 Newsgroups is not in the data folder ({NEWSGROUPS_FILES[0]}), and embedding the posts "
+            "requires a package that is not installed: set MEDOIDS_DATA (or --data) to a folder that has it, or "
             "pip install sentence-transformers"
         )
     try:
         posts = fetch_20newsgroups(subset="train", remove=("headers", "footers", "quotes"))
     except OSError as error:
         raise unreachable("20 Newsgroups", "figshare.com", error) from error
-    kept = remembered(NEWSGROUPS_FILES[0], lambda file: np.save(file, _embedded(posts.data[:10_000])))
+    kept = computed_file(NEWSGROUPS_FILES[0], lambda file: np.save(file, _embed(posts.data[:10_000])))
     return Bunch(data=np.load(kept), target=posts.target[:10_000].astype(np.uint8))
 
 
-def _embedded(texts: list[str]) -> np.ndarray:
+def _embed(texts: list[str]) -> np.ndarray:
     from sentence_transformers import SentenceTransformer
 
     try:
-        model = SentenceTransformer(_MODEL)
+        model = SentenceTransformer(_TRANSFORMER)
     except OSError as error:
         raise unreachable("the sentence transformer", "huggingface.co", error) from error
     return np.asarray(model.encode(texts, normalize_embeddings=True), dtype=np.float32)
