@@ -1,4 +1,4 @@
-"""How numbers and texts are written on the page. Whatever comes from data passes through `escaped`."""
+"""Numbers and texts as the page writes them. Everything that comes from data passes through `escape`."""
 
 from __future__ import annotations
 
@@ -6,51 +6,48 @@ import html
 import math
 from typing import Any
 
-__all__ = ["escaped", "number", "percent", "shortened"]
+__all__ = ["escape", "format_number", "format_percent", "shorten"]
 
 
-def escaped(value: Any) -> str:
+def escape(value: Any) -> str:
     """Return text that is safe in HTML, as content and in a quoted attribute.
 
-    >>> escaped('<b title="x">')
+    >>> escape('<b title="x">')
     '&lt;b title=&quot;x&quot;&gt;'
     """
-    # A NUL or another control character is no character of HTML at all.
+    # HTML does not allow NUL and other control characters.
     text = "".join(c if c >= " " or c in "\t\n" else "\ufffd" for c in str(value))
     return html.escape(text.encode("utf-8", "replace").decode(), quote=True)
 
 
-def number(value: Any) -> str:
-    """Write a number in at most four significant digits, integers in full.
+def format_number(value: Any) -> str:
+    """Write a number with four significant digits, and integers with all digits.
 
-    >>> number(1234567), number(0.123456), number(1234.5), number(float("nan"))
+    >>> format_number(1234567), format_number(0.123456), format_number(1234.5), format_number(float("nan"))
     ('1,234,567', '0.1235', '1,234', 'missing')
     """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    value = math.nan if value is None else float(value) + 0.0  # never -0
+    if math.isnan(value):
         return "missing"
-    value = float(value)
     if math.isinf(value):
         return "infinite"
-    if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
-    if abs(value) >= 1000:
-        return f"{value:,.0f}" if abs(value) < 1e15 else f"{value:.3e}"
-    return f"{value:.4g}"
+    whole = abs(value) < 1e15 and (abs(value) >= 1000 or value.is_integer())
+    return f"{value:,.0f}" if whole else f"{value:.4g}"
 
 
-def percent(share: float) -> str:
-    """Write a share.
+def format_percent(share: float) -> str:
+    """Write a share as a percentage.
 
-    >>> percent(0.5), percent(0.0123), percent(0.00001)
+    >>> format_percent(0.5), format_percent(0.0123), format_percent(0.00001)
     ('50%', '1.2%', '0.001%')
     """
     return f"{share:.0%}" if share >= 0.1 else f"{100 * share:.2g}%"
 
 
-def shortened(text: str, length: int) -> str:
-    r"""Cut a text to one line of so many characters.
+def shorten(text: str, length: int) -> str:
+    r"""Cut a text to one line of at most ``length`` characters.
 
-    >>> shortened("k-medoids  of\nanything", 12)
+    >>> shorten("k-medoids  of\nanything", 12)
     'k-medoids o…'
     """
     line = " ".join(text.split())
