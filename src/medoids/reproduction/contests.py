@@ -1,88 +1,75 @@
-"""Two tables of ours: how often the medoids are PAM's, and the peers."""
+"""Two tables that the paper does not have: how often the medoids are those of PAM, and the peers."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+
+from medoids.reproduction.markdown import DATA_TITLES, SAME_LOSS, Section, difference, table
 from medoids.reproduction.paper import Logs
-from medoids.reproduction.results import DATA, SAME, Result, Section, excess, result, table
-from medoids.reproduction.rows import Rows
-from medoids.reproduction.run import Run
-from medoids.reproduction.settings import PEERS, Scale, runs_of
+from medoids.reproduction.peers import PEERS
+from medoids.reproduction.rows import ResultsFile
+from medoids.reproduction.settings import ExperimentScale, trials_of
 
 __all__ = ["agreement", "peers"]
 
 
-def agreement(rows: Rows, scale: Scale, logs: Logs) -> Section:
-    """In how many subsets PairedPAM and BP++ have the medoids of exact PAM."""
-    subsets = dict.fromkeys((run.data, run.n, run.k, run.T, run.seed) for run in runs_of("agreement", scale))
-    hits: dict[str, dict[str, list[bool]]] = {}
-    for data, n, k, T, seed in subsets:
-        found = {
-            name: result(rows, Run(data, n, k, T, name, seed=seed, sample="distinct"))
-            for name in ("FastPAM1", "PairedPAM", "BP++")
-        }
-        pam = found["FastPAM1"]
-        for name in ("PairedPAM", "BP++"):
-            ours = found[name]
-            if pam and ours:
-                hits.setdefault(data, {}).setdefault(name, []).append(_same(pam, ours))
-    if not hits:
-        return Section("Not run.", "Not run.", {})
+def agreement(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
+    """Count the subsets in which PairedPAM and BP++ have the medoids of exact PAM."""
+    compared: Counter[tuple[str, str]] = Counter()
+    agreed: Counter[tuple[str, str]] = Counter()
+    for trial in trials_of("agreement", scale):
+        pam, ours = rows.result(replace(trial, algorithm="FastPAM1")), rows.result(trial)
+        if trial.algorithm != "FastPAM1" and pam and ours:
+            same = pam.medoids == ours.medoids or abs(ours.loss / pam.loss - 1) <= SAME_LOSS
+            for data in (trial.data, "all"):
+                compared[data, trial.algorithm] += 1
+                agreed[data, trial.algorithm] += same
+    if not compared:
+        return Section(["Not run."], "Not run.")
+    names = ("PairedPAM", "BP++")
     lines = [
-        [DATA[data], *(f"{sum(each.get(name, []))} of {len(each.get(name, []))}" for name in ("PairedPAM", "BP++"))]
-        for data, each in hits.items()
+        [DATA_TITLES[data], *(f"{agreed[data, name]} of {compared[data, name]}" for name in names)]
+        for data in dict.fromkeys(data for data, _ in compared if data != "all")
     ]
-    total = {name: [hit for each in hits.values() for hit in each.get(name, [])] for name in ("PairedPAM", "BP++")}
-    verdict = "; ".join(f"{name} has PAM's medoids in {sum(h)} of {len(h)} subsets" for name, h in total.items()) + "."
+    verdicts = [f"{name} in {agreed['all', name]} of {compared['all', name]} subsets" for name in names]
     sizes = ", ".join(f"{n:,}" for n in scale.subset_sizes)
-    text = (
-        f"Random subsets of distinct rows, n = {sizes}, k = 3, 5, 10, until no swap improves: the medoids of exact PAM "
-        "(`fastpam1`), or copies of them with the same loss.\n\n" + table(["data", "PairedPAM", "BP++"], lines)
+    note = (
+        f"Random subsets of distinct rows, n = {sizes}, k = 3, 5, 10, until no swap improves the loss: the medoids of "
+        "exact PAM (`fastpam1`), or duplicates of them with the same loss."
     )
-    return Section(text, verdict, {})
+    return Section([note, table(["data", *names], lines)], f"Medoids are those of PAM for {' and '.join(verdicts)}.")
 
 
-def _same(pam: Result, ours: Result) -> bool:
-    return pam.medoids == ours.medoids or abs(ours.loss / pam.loss - 1) <= SAME
-
-
-def peers(rows: Rows, scale: Scale, logs: Logs) -> Section:
-    """Time and loss of other packages, a table a set."""
+def peers(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
+    """Compare time and loss with other packages, a table per data set."""
     tables, gains = [], []
     for data, n in scale.peers.items():
-        runs = [run for run in runs_of("peers", scale) if (run.data, run.n) == (data, n)]
-        found = {run.algorithm: result(rows, run) for run in runs}
+        found = {t.algorithm: rows.result(t) for t in trials_of("peers", scale) if (t.data, t.n) == (data, n)}
         pam, paired = found["FastPAM1"], found["PairedPAM"]
         lines = []
         for name, each in found.items():
+            title = PEERS[name].title if name in PEERS else f"{name}, ours"
             if each is None:
-                lines.append([_called(name), "not run", "-", "-", "-"])
+                lines.append([title, "not run", "-", "-", "-"])
                 continue
             lines.append(
                 [
-                    _called(name) + (f" ({each.row['peer']})" if each.row["peer"] else ""),
+                    title + (f" ({each.row['peer']})" if each.row["peer"] else ""),
                     f"{each.cpu():.2f}",
                     f"{each.cpu() / paired.cpu():.2f}" if paired else "-",
-                    excess(each.loss, pam) if pam else "-",
+                    difference(each.loss, pam.loss) if pam else "-",
                     f"{each.distances() / n:,.0f}" if each.distances() else "-",
                 ]
             )
             if name == "banditpam" and paired:
-                gains.append(f"{each.cpu() / paired.cpu():,.1f} times on {DATA[data]}")
-        heads = [f"{DATA[data]} {n:,}, k = 10", "CPU seconds", "/ PairedPAM", "loss / PAM's - 1", "distances a point"]
-        tables.append(table(heads, lines))
+                gains.append(f"{each.cpu() / paired.cpu():,.1f} times on {DATA_TITLES[data]}")
+        columns = ["CPU seconds", "/ PairedPAM", "loss / PAM's - 1", "distances per point"]
+        tables.append(table([f"{DATA_TITLES[data]} {n:,}, k = 10", *columns], lines))
     note = (
-        "Each on one core, once, until it stops by itself. kmedoids is FasterPAM on scikit-learn's matrix, which is in "
-        "its time; of KMeans the rows nearest to its centres are judged, under the set's own distance."
+        "Each on one core, once, until it stops. kmedoids is FasterPAM on the matrix of scikit-learn, whose time is "
+        "included; for KMeans, the rows nearest to its centres are evaluated with the distance of the "
+        "data set."
     )
-    verdict = (
-        f"PairedPAM takes less CPU time than the package banditpam: {', '.join(gains)}."
-        if gains
-        else "banditpam was not run."
-    )
-    return Section("\n\n".join([*tables, note]), verdict, {})
-
-
-def _called(name: str) -> str:
-    return {"KMeans": "KMeans(n_init=1)", "kmedoids": "kmedoids.fasterpam", "onebatch": "OneBatchPAM"}.get(
-        name, name if name in PEERS else f"{name}, ours"
-    )
+    verdict = f"The package banditpam takes more CPU time than PairedPAM: {', '.join(gains)}."
+    return Section([*tables, note], verdict if gains else "banditpam was not run.")

@@ -1,95 +1,118 @@
-"""The rows of finished runs: one CSV file, to which a row is added whole and durably, or not at all."""
+"""The file of results: CSV with a row per finished trial, appended completely and durably or not at all."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from medoids.reproduction.run import Run
+from medoids.reproduction.trial import Trial
 
-__all__ = ["COLUMNS", "TIMES", "Row", "Rows"]
+__all__ = ["COLUMNS", "PHASES", "TIMES", "Result", "ResultsFile", "Row"]
 
 Row = dict[str, str]
 
 _SETTINGS = ("data", "sample", "n", "k", "T", "algorithm", "delta", "seed")
-_FOUND = ("loss", "build_loss", "losses", "swaps", "converged", "medoids")
+_OUTCOME = ("loss", "build_loss", "losses", "swaps", "converged", "medoids")
 _COUNTS = tuple(f"{phase}_{kind}" for phase in ("build", "swap") for kind in ("requested", "computed", "cached"))
-# What differs between two runs of the same settings.
+# What differs between two fits with the same settings.
 TIMES = ("build_seconds", "build_cpu", "swap_seconds", "swap_cpu", "finished")
-_WHERE = ("fits", "medoids_version", "python", "numpy", "numba", "scikit_learn", "peer", "machine")
-COLUMNS = (*_SETTINGS, *_FOUND, *_COUNTS, *TIMES, *_WHERE)
+_ENVIRONMENT = ("fits", "medoids_version", "python", "numpy", "numba", "scikit_learn", "peer", "machine")
+COLUMNS = (*_SETTINGS, *_OUTCOME, *_COUNTS, *TIMES, *_ENVIRONMENT)
+
+# The phases whose columns `Result.distances` and `Result.cpu` add up.
+PHASES = {"both": ("build", "swap"), "swap": ("swap",), "build": ("build",)}
 
 
-class Rows:
-    """The rows of a file, by the settings of their runs, in the order in which they were made.
+@dataclass(frozen=True)
+class Result:
+    """A row as numbers."""
+
+    row: Row
+
+    @property
+    def loss(self) -> float:
+        return float(self.row["loss"])
+
+    @property
+    def losses(self) -> list[float]:
+        """Losses after BUILD and after each swap."""
+        return [float(self.row["build_loss"]), *map(float, self.row["losses"].split())]
+
+    @property
+    def steps(self) -> int:
+        """What the paper divides by: 1 for BUILD, plus the searches of SWAP, including a last one without success."""
+        return 1 + int(self.row["swaps"]) + (self.row["converged"] == "True")
+
+    @property
+    def medoids(self) -> frozenset[int]:
+        return frozenset(map(int, self.row["medoids"].split()))
+
+    def distances(self, phase: str = "both") -> int:
+        return sum(int(self.row[f"{each}_computed"] or 0) for each in PHASES[phase])
+
+    def cpu(self, phase: str = "both") -> float:
+        return sum(float(self.row[f"{each}_cpu"] or 0) for each in PHASES[phase])
+
+
+class ResultsFile(dict[Trial, Row]):
+    """The rows of a file by trial, in the order in which they were added.
 
     Parameters
     ----------
     path : path
-        A CSV file; made with the first row.
+        A CSV file; created with the first row.
 
     Examples
     --------
     >>> import tempfile
-    >>> rows = Rows(Path(tempfile.mkdtemp()) / "rows.csv")
-    >>> run = Run("MNIST", 1_000, 5, 10, "BP++")
-    >>> rows.add(run, {"loss": "8.25"})
-    >>> Rows(rows.path)[run]["loss"]
+    >>> rows = ResultsFile(Path(tempfile.mkdtemp()) / "rows.csv")
+    >>> trial = Trial("MNIST", 1_000, 5, 10, "BP++")
+    >>> rows.add(trial, {"loss": "8.25"})
+    >>> ResultsFile(rows.path)[trial]["loss"]
     '8.25'
+    >>> rows.result(trial).loss
+    8.25
     """
 
     def __init__(self, path: Path) -> None:
+        super().__init__()
         self.path = path
-        self._rows: dict[Run, Row] = {}
         if path.exists():
             for row in self._read():
-                self._rows.setdefault(Run.of(row), row)
+                self.setdefault(Trial.of(row), row)
 
     def _read(self) -> list[Row]:
         text = self.path.read_bytes()
-        whole = text[: text.rfind(b"\n") + 1]  # a kill in the middle of a write leaves a line without an end
-        if len(whole) < len(text):
-            with open(self.path, "r+b") as file:
-                file.truncate(len(whole))
-        reader = csv.DictReader(io.StringIO(whole.decode()))
-        if whole and tuple(reader.fieldnames or ()) != COLUMNS:
+        complete = text[: text.rfind(b"\n") + 1]  # a process killed during a write leaves an unfinished line
+        if len(complete) < len(text):
+            os.truncate(self.path, len(complete))
+        reader = csv.DictReader(io.StringIO(complete.decode()))
+        if complete and tuple(reader.fieldnames or ()) != COLUMNS:
             raise ValueError(
                 f"{self.path} has other columns than this version writes; move it away, or name another --out"
             )
         return list(reader)
 
-    def add(self, run: Run, found: Row) -> None:
-        """Write a row, so that it is there after a kill or a power cut."""
-        row = {**dict.fromkeys(COLUMNS, ""), **run.settings(), **found}
+    def add(self, trial: Trial, outcome: Row) -> None:
+        """Append a row that survives a kill or a power cut."""
+        row = {**dict.fromkeys(COLUMNS, ""), **trial.settings(), **outcome}
         text = io.StringIO()
         writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
         if not self.path.exists() or self.path.stat().st_size == 0:
             writer.writeheader()
         writer.writerow(row)
+        # A single unbuffered write: the line is there completely, or unfinished at the end of the file.
         line = text.getvalue().encode()
-        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
-        try:
-            if os.write(handle, line) < len(line):
+        with open(self.path, "ab", buffering=0) as file:
+            if file.write(line) < len(line):
                 raise OSError(f"{self.path} could not be written: the disk is full")
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        self._rows[run] = row
+            os.fsync(file.fileno())
+        self[trial] = row
 
-    def __contains__(self, run: Run) -> bool:
-        return run in self._rows
-
-    def __getitem__(self, run: Run) -> Row:
-        return self._rows[run]
-
-    def get(self, run: Run) -> Row | None:
-        return self._rows.get(run)
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self._rows.values())
-
-    def __len__(self) -> int:
-        return len(self._rows)
+    def result(self, trial: Trial) -> Result | None:
+        """Return the result of a trial, or None if it was not run."""
+        row = self.get(trial)
+        return None if row is None else Result(row)

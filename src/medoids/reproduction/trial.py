@@ -1,37 +1,37 @@
-"""The settings of one run: what its row is known by."""
+"""The settings of one fit, which identify its row in the file of results."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-__all__ = ["Run"]
+__all__ = ["Trial"]
 
 
 @dataclass(frozen=True)
-class Run:
+class Trial:
     """One fit.
 
     Attributes
     ----------
     data : str
-        A name of `medoids.datasets.METRIC`, which also gives the distance.
+        A name in `medoids.datasets.METRIC`, which also gives the distance.
     n, k, T : int
-        Points, medoids, and the most swaps.
+        Number of points, number of medoids and maximum number of swaps.
     algorithm : str
-        As the paper calls it.
+        Name that the paper uses.
     delta : float or None
-        The paper's parameter; None is each algorithm's own, 1/(k n^3) for the paper's.
+        The paper's parameter. None is the default of the algorithm, 1/(k n^3) for those of the paper.
     seed : int
-        Of the algorithm, and of a "distinct" sample.
+        Seed of the algorithm and of a "distinct" sample.
     sample : {"authors", "distinct"}
         Rows as the authors drew them, with replacement and seed 0, or distinct rows drawn with ``seed``.
 
     Examples
     --------
-    >>> run = Run("MNIST", 10_000, 10, 10, "BP++", delta=1e-3)
-    >>> Run.of(run.settings()) == run
+    >>> trial = Trial("MNIST", 10_000, 10, 10, "BP++", delta=1e-3)
+    >>> Trial.of(trial.settings()) == trial
     True
-    >>> print(run)
+    >>> print(trial)
     BP++ on MNIST 10,000, k = 10, delta 0.001
     """
 
@@ -45,21 +45,12 @@ class Run:
     sample: str = "authors"
 
     def settings(self) -> dict[str, str]:
-        """Return them as they stand in a row."""
-        return {
-            "data": self.data,
-            "sample": self.sample,
-            "n": str(self.n),
-            "k": str(self.k),
-            "T": str(self.T),
-            "algorithm": self.algorithm,
-            "delta": "" if self.delta is None else repr(self.delta),
-            "seed": str(self.seed),
-        }
+        """Return the settings as text, as they appear in a row."""
+        return {name: "" if value is None else str(value) for name, value in asdict(self).items()}
 
     @classmethod
-    def of(cls, row: dict[str, str]) -> Run:
-        """Return the settings that a row has."""
+    def of(cls, row: dict[str, str]) -> Trial:
+        """Return the settings in a row."""
         delta = float(row["delta"]) if row["delta"] else None
         n, k, T, seed = (int(row[name]) for name in ("n", "k", "T", "seed"))
         return cls(row["data"], n, k, T, row["algorithm"], delta, seed, row["sample"])
