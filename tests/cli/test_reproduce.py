@@ -11,9 +11,8 @@ from pathlib import Path
 
 import data
 from cli.conftest import COMMAND
-from medoids.reproduction.rows import ResultsFile
 from medoids.reproduction.settings import NAMES
-from medoids.reproduction.trial import Trial
+from medoids.reproduction.trials import ResultsFile, Trial
 from medoids.storage.files import Lock
 
 Run_ = Callable[..., subprocess.CompletedProcess[str]]

@@ -24,7 +24,7 @@ from medoids.datasets import (
     logged_runs,
     paper_sample,
 )
-from medoids.datasets.download import computed_file, download
+from medoids.datasets.files import computed_file, download
 from medoids.distances import dissimilarity
 
 

@@ -13,10 +13,9 @@ from medoids.datasets import paper_sample
 from medoids.reproduction.page import write_page
 from medoids.reproduction.paper import disagreements, read_logs, rises
 from medoids.reproduction.peers import is_installed
-from medoids.reproduction.rows import ResultsFile
 from medoids.reproduction.runner import carry_out, possible
 from medoids.reproduction.settings import NAMES, plan
-from medoids.reproduction.trial import Trial
+from medoids.reproduction.trials import ResultsFile, Trial
 from reproduction.tiny import TINY
 
 

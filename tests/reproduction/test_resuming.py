@@ -15,10 +15,9 @@ import pytest
 import data
 from medoids.reproduction.page import write_page
 from medoids.reproduction.paper import read_logs
-from medoids.reproduction.rows import COLUMNS, TIMES, ResultsFile
 from medoids.reproduction.runner import missing
 from medoids.reproduction.settings import NAMES, plan
-from medoids.reproduction.trial import Trial
+from medoids.reproduction.trials import COLUMNS, TIMES, ResultsFile, Trial
 from reproduction.tiny import TINY
 
 NAMED = ("table-loss", "table-speedup", "fig-swaps", "agreement")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from medoids.reproduction.page import write_page
 from medoids.reproduction.paper import read_logs
-from medoids.reproduction.rows import ResultsFile
 from medoids.reproduction.runner import carry_out
 from medoids.reproduction.settings import ExperimentScale, plan
+from medoids.reproduction.trials import ResultsFile
 
 TINY = ExperimentScale(
     name="tiny",

@@ -4,18 +4,13 @@ May import ``medoids.storage.files``, NumPy, SciPy and scikit-learn; knows nothi
 
 ::
 
-    files.py      finds files in the data folder and checks their contents
-    download.py   downloads files and keeps them
-    images.py     MNIST and CIFAR10
-    posts.py      20 Newsgroups
-    cells.py      counts of RNA in single cells
-    samples.py    the rows that the authors clustered, and the logs of their runs
+    files.py     files in the data folder, or downloaded
+    loaders.py   the data sets
+    samples.py   the rows that the authors clustered, and the logs of their runs
 """
 
-from medoids.datasets.cells import load_scrna
 from medoids.datasets.files import DataNotFound, data_folder
-from medoids.datasets.images import load_cifar10, load_mnist
-from medoids.datasets.posts import load_newsgroups
+from medoids.datasets.loaders import load_cifar10, load_mnist, load_newsgroups, load_scrna
 from medoids.datasets.samples import METRIC, distinct_rows, logged_runs, paper_sample
 
 __all__ = [

@@ -10,10 +10,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
-from medoids.datasets.cells import SCRNA_FILES, load_scrna
 from medoids.datasets.files import DataNotFound, Folder, check_array, find_files
-from medoids.datasets.images import CIFAR10_FILES, MNIST_FILES, load_cifar10, load_mnist
-from medoids.datasets.posts import NEWSGROUPS_FILES, load_newsgroups
+from medoids.datasets.loaders import (
+    CIFAR10_FILES,
+    MNIST_FILES,
+    NEWSGROUPS_FILES,
+    SCRNA_FILES,
+    load_cifar10,
+    load_mnist,
+    load_newsgroups,
+    load_scrna,
+)
 
 __all__ = ["METRIC", "distinct_rows", "ensure_available", "logged_runs", "paper_sample"]
 

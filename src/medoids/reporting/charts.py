@@ -18,20 +18,11 @@ __all__ = [
     "legend_mark",
     "loss_chart",
     "map_chart",
-    "shape_symbols",
     "silhouette_chart",
 ]
 
 # The width and height of a line chart, and the edges of its grid: left, top, right, bottom.
 _CHART_SIZE, _CHART_GRID = (640.0, 300.0), (74.0, 14.0, 630.0, 260.0)
-# Points of a cluster that a chart of silhouettes draws: more do not fit into the pixels.
-_SILHOUETTES_PER_CLUSTER = 150
-
-
-def shape_symbols() -> str:
-    """Define the shapes once for all figures of a page."""
-    paths = "".join(f'<path id="shape{s}" d="{path}"/>' for s, path in enumerate(SHAPES))
-    return f'<svg class="hidden" aria-hidden="true"><defs>{paths}</defs></svg>'
 
 
 def legend_mark(cluster: int) -> str:
@@ -114,8 +105,6 @@ def silhouette_chart(values: Float64s, labels: Rows, means: Float64s, overall: f
     for j in range(k):
         members = np.sort(values[labels == j])[::-1]
         tall = room * len(members) / len(values)
-        if len(members) > _SILHOUETTES_PER_CLUSTER:
-            members = members[np.linspace(0, len(members) - 1, _SILHOUETTES_PER_CLUSTER).round().astype(int)]
         edges = np.linspace(y, y + tall, len(members) + 1)
         corners = " ".join(
             f"{across(s):.1f},{a:.1f} {across(s):.1f},{b:.1f}"

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from medoids._version import __version__
-from medoids.reporting.charts import legend_mark, shape_symbols
+from medoids.reporting.charts import legend_mark
 from medoids.reporting.formatting import escape, format_number, format_percent, shorten
 from medoids.reporting.palette import DARK, LIGHT, SHAPES, colour_of
 from medoids.reporting.things import Things
@@ -22,6 +22,7 @@ __all__ = ["chart_key", "document", "medoid_cards", "repetition", "row_name", "s
 def document(title: str, header: str, body: str, data: Any = None, script: str = "") -> str:
     """Return a self-contained file; ``data`` is what the script reads."""
     style = files("medoids.reporting").joinpath("page.css").read_text(encoding="utf-8")
+    shapes = "".join(f'<path id="shape{s}" d="{path}"/>' for s, path in enumerate(SHAPES))
     palettes = {"LIGHT": LIGHT, "DARK": DARK}
     style = re.sub(r"(LIGHT|DARK)(\d)", lambda match: palettes[match[1]][int(match[2])], style)
     # Only this script may run, and nothing may be loaded: text that escaping missed could still do nothing.
@@ -43,7 +44,7 @@ def document(title: str, header: str, body: str, data: Any = None, script: str =
 <meta name="generator" content="medoids {__version__}">
 <title>{escape(title)}</title>
 <style>{style}</style></head>
-<body>{shape_symbols()}
+<body><svg class="hidden" aria-hidden="true"><defs>{shapes}</defs></svg>
 {header}
 <main>{body}</main>
 <footer>Made by medoids {__version__}. This file needs no network and no other file.</footer>

@@ -9,16 +9,16 @@ import zlib
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Pixels", "data_uri", "png", "sheet"]
+__all__ = ["Pixels", "data_uri", "sheet"]
 
 Pixels = npt.NDArray[np.uint8]
 
 
-def png(pixels: Pixels) -> bytes:
-    r"""Encode grey (h, w) or RGB (h, w, 3) pixels.
+def data_uri(pixels: Pixels) -> str:
+    """Return grey (h, w) or RGB (h, w, 3) pixels as the address of a PNG image.
 
-    >>> png(np.zeros((2, 3), np.uint8))[:8]
-    b'\x89PNG\r\n\x1a\n'
+    >>> data_uri(np.zeros((2, 3), np.uint8))[:33]
+    'data:image/png;base64,iVBORw0KGgo'
     """
     height, width = pixels.shape[:2]
     kind = 0 if pixels.ndim == 2 else 2
@@ -26,13 +26,10 @@ def png(pixels: Pixels) -> bytes:
     lines = np.concatenate([np.zeros((height, 1), np.uint8), rows], axis=1).tobytes()  # filter 0: no filter
     header = struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)
     chunks = (b"IHDR", header), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
+    png = b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body)) for name, body in chunks
     )
-
-
-def data_uri(pixels: Pixels) -> str:
-    return "data:image/png;base64," + base64.b64encode(png(pixels)).decode()
+    return "data:image/png;base64," + base64.b64encode(png).decode()
 
 
 def sheet(images: Pixels, columns: int) -> Pixels:

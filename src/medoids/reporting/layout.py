@@ -97,7 +97,7 @@ def _principal_components(X: Any, rows: Rows, metric: Any) -> Layout:
         # A single number per point: the height only keeps points apart.
         height = (np.arange(len(part)) * 0.618034 % 1 - 0.5) * 0.3 * (np.ptp(part) or 1.0)
         return Layout(
-            rows, np.column_stack([part[:, 0], height]), "line", "Only the horizontal position has a meaning."
+            rows, np.column_stack([part[:, 0], height]), "line", "Only the horizontal position is meaningful."
         )
     if issparse(part):
         varies = mean_variance_axis(part, 0)[1].any()

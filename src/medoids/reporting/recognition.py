@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
-from medoids.reporting.tables import Features, Table
-from medoids.reporting.things import Images, Numbered, Objects, Series, Things
+from medoids.reporting.tables import NamedColumns, Table
+from medoids.reporting.things import Images, Objects, Series, Things
 from medoids.result import Clustering
 
 __all__ = ["recognise"]
@@ -33,11 +33,11 @@ def recognise(
 ) -> Things:
     """Return the rows of X as things that can be shown."""
     if metric == "precomputed":
-        return Numbered(clustering)
+        return Things(clustering)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         if image_shape is None and names is None and not _may_be_pixels(frame.columns, len(frame.columns)):
-            return Table(clustering, Features.of_frame(frame))
+            return Table(clustering, NamedColumns.of_frame(frame))
         names = frame.columns if names is None else names
         X = frame.to_numpy()
     elif hasattr(X, "to_numpy"):
@@ -52,7 +52,9 @@ def recognise(
         raise ValueError(f"feature_names has {len(names)} names, but X has {p} columns")
     if not issparse(array) and (shape := _image_shape(array, names, image_shape)):
         return Images(clustering, array, shape)
-    return Table(clustering, Features([f"x{f}" for f in range(p)] if names is None else list(map(str, names)), array))
+    return Table(
+        clustering, NamedColumns([f"x{f}" for f in range(p)] if names is None else list(map(str, names)), array)
+    )
 
 
 def _as_array(X: Any) -> npt.NDArray[Any] | None:

@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import gen_batches
 
-from medoids.engine.arrays import Bools, Float64s, Rows
+from medoids.engine.arrays import Float64s, Rows
 from medoids.reporting.formatting import escape, format_number, format_percent, shorten
 from medoids.reporting.things import Things
 from medoids.result import Clustering
 
-__all__ = ["Features", "Table"]
+__all__ = ["NamedColumns", "Table"]
 
 # Features on a card: more would hide the most distinctive ones.
 _FEATURES_ON_CARD = 5
@@ -27,7 +29,7 @@ _CELLS_AT_A_TIME = 4_000_000
 
 
 @dataclass(frozen=True)
-class Features:
+class NamedColumns:
     """A table.
 
     Attributes
@@ -45,7 +47,7 @@ class Features:
     texts: Sequence[list[str | None]] = ()
 
     @classmethod
-    def of_frame(cls, frame: Any) -> Features:
+    def of_frame(cls, frame: Any) -> NamedColumns:
         """Separate the numbers and texts of a narwhals frame."""
         numeric = [name for name in frame.columns if frame[name].dtype.is_numeric()]
         other = [name for name in frame.columns if name not in numeric]
@@ -58,9 +60,7 @@ class Features:
     def value(self, row: int, feature: int) -> str:
         """Write one cell."""
         p = self.numbers.shape[1]
-        if feature < p:
-            return format_number(self.numbers[row, feature])
-        text = self.texts[feature - p][row]
+        text = format_number(self.numbers[row, feature]) if feature < p else self.texts[feature - p][row]
         return "missing" if text is None else text
 
 
@@ -77,7 +77,7 @@ class Table(Things):
     noun = "row"
     wide = True
 
-    def __init__(self, clustering: Clustering, features: Features) -> None:
+    def __init__(self, clustering: Clustering, features: NamedColumns) -> None:
         super().__init__(clustering)
         self._features = features
         self._traits = [
@@ -118,47 +118,38 @@ class Table(Things):
         return f"{traits}<details><summary>all {len(names)} values</summary>{values}</details>"
 
 
-def _find_traits(features: Features, labels: Rows, k: int) -> list[list[_Trait]]:
+def _find_traits(features: NamedColumns, labels: Rows, k: int) -> list[list[_Trait]]:
     """Return, for each cluster, the features whose mean is most standard deviations from the overall mean."""
     found: list[list[_Trait]] = [[] for _ in range(k)]
+    p = features.numbers.shape[1]
     means, scores, overall = _standardise(features.numbers, labels, k)
     for j in range(k):
         for f in np.argsort(-np.abs(scores[j]), kind="stable")[:_FEATURES_ON_CARD].tolist():
             text = f"mean {format_number(means[j, f])} here, {format_number(overall[f])} overall"
             found[j].append(_Trait(f, float(scores[j, f]), text))
-    for feature, texts in enumerate(features.texts, start=features.numbers.shape[1]):
+    for feature, texts in enumerate(features.texts, start=p):
         for j, score, text in _distinctive_categories(texts, labels, k):
             found[j].append(_Trait(feature, score, text))
     return found
 
 
 def _standardise(X: Any, labels: Rows, k: int) -> tuple[Float64s, Float64s, Float64s]:
-    """Return the means of clusters, the same in standard deviations from the overall mean, and that; ignore NaN."""
+    """Return the means of clusters, the same in standard deviations from the overall mean, and that, without NaN."""
     sums, counts = np.zeros((k, X.shape[1])), np.zeros((k, X.shape[1]))
-    for rows, values, known in _chunks(X):
-        member = csr_array((np.ones(len(values)), (labels[rows], np.arange(len(values)))), shape=(k, len(values)))
-        sums += member @ np.where(known, values, 0.0)
-        counts += member @ known.astype(np.float64)
-    total = np.maximum(counts.sum(axis=0), 1)
-    overall = sums.sum(axis=0) / total
+    scaler = StandardScaler()
+    with np.errstate(all="ignore"):  # columns without values, and squares that overflow
+        for rows in gen_batches(X.shape[0], max(_CELLS_AT_A_TIME // max(X.shape[1], 1), 1)):
+            values = np.asarray(X[rows].toarray() if issparse(X) else X[rows], dtype=np.float64)
+            known = np.isfinite(values)
+            member = csr_array((np.ones(len(values)), (labels[rows], np.arange(len(values)))), shape=(k, len(values)))
+            sums += member @ np.where(known, values, 0.0)
+            counts += member @ known.astype(np.float64)
+            scaler.partial_fit(np.where(known, values, np.nan))
     means = sums / np.maximum(counts, 1)
-    squares = np.zeros(X.shape[1])
-    with np.errstate(over="ignore"):
-        for _, values, known in _chunks(X):
-            squares += (np.where(known, values - overall, 0.0) ** 2).sum(axis=0)
-    deviation = np.sqrt(squares / total)
+    overall, deviation = scaler.mean_, np.sqrt(scaler.var_)
     above = np.where(counts > 0, means - overall, 0.0)
     scores = np.divide(above, deviation, out=np.zeros_like(means), where=deviation > 1e-12 * np.abs(overall))
     return means, np.nan_to_num(scores), overall
-
-
-def _chunks(X: Any) -> Iterator[tuple[slice, Float64s, Bools]]:
-    """Yield rows as dense float64, with which of the values are known."""
-    step = max(_CELLS_AT_A_TIME // max(X.shape[1], 1), 1)
-    for start in range(0, X.shape[0], step):
-        rows = slice(start, start + step)
-        values = np.asarray(X[rows].toarray() if issparse(X) else X[rows], dtype=np.float64)
-        yield rows, values, ~np.isnan(values)
 
 
 def _distinctive_categories(texts: list[str | None], labels: Rows, k: int) -> Iterator[tuple[int, float, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from medoids.reporting.formatting import escape, format_number, shorten
 from medoids.reporting.images import Pixels, data_uri, sheet
 from medoids.result import Clustering
 
-__all__ = ["Images", "Numbered", "Objects", "Series", "Things"]
+__all__ = ["Images", "Objects", "Series", "Things"]
 
 # Pixels of all thumbnails in a report: enough for 5,000 images of 28 x 28.
 _THUMBNAIL_PIXELS = 4_000_000
@@ -23,8 +22,8 @@ _SHEET_COLUMNS = 64
 _SMOOTHED_SIDE = 16
 
 
-class Things(ABC):
-    """The points of a clustering.
+class Things:
+    """The points of a clustering; of this class, if only their distances are known.
 
     Attributes
     ----------
@@ -40,9 +39,12 @@ class Things(ABC):
     def __init__(self, clustering: Clustering) -> None:
         self.clustering = clustering
 
-    @abstractmethod
     def card(self, cluster: int) -> str:
         """Return HTML that shows a medoid."""
+        return "".join(
+            f'<p class="pair"><b>{name} rows</b> {", ".join(f"{row:,}" for row in rows)}</p>'
+            for name, rows in self.examples(cluster, 5, 2).items()
+        )
 
     def line(self, row: int) -> str:
         """Return one line of plain text about a point for its tooltip; empty if there is nothing to say."""
@@ -64,16 +66,6 @@ class Things(ABC):
         order = members[np.argsort(found.distances[members], kind="stable")].tolist()
         groups = {"nearest": order[:near], "farthest": order[near:][::-1][:far]}
         return {name: rows for name, rows in groups.items() if rows}
-
-
-class Numbered(Things):
-    """Points of which only the distances are known."""
-
-    def card(self, cluster: int) -> str:
-        return "".join(
-            f'<p class="pair"><b>{name} rows</b> {", ".join(f"{row:,}" for row in rows)}</p>'
-            for name, rows in self.examples(cluster, 5, 2).items()
-        )
 
 
 class Objects(Things):

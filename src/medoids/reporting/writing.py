@@ -100,15 +100,12 @@ def report(
         html = choice_page(clustering, things, ids, title, _describe(X), command)
     else:
         layout = place(found, checked, distance, metric)
-        silhouettes = None
-        if k > 1:
-            two = np.partition(distance.exact_block(found.medoid_indices, layout.rows), 1, axis=0)[:2]
-            silhouettes = medoid_silhouettes(two[0], two[1])
+        distances = distance.exact_block(found.medoid_indices, layout.rows)
         findings = Findings(
             clustering=found,
             weights=weights_of(found, sample_weight),
             layout=layout,
-            silhouettes=silhouettes,
+            silhouettes=medoid_silhouettes(*np.partition(distances, 1, axis=0)[:2]) if k > 1 else None,
             things=recognise(found, original, metric, feature_names, image_shape),
             ids=ids,
             title=title or f"{k} medoids of {n:,} points",

@@ -5,16 +5,14 @@ Imported only by ``medoids reproduce``; may import everything except ``cli``.
 ::
 
     settings.py   which trials each table and figure needs, at each scale
-      trial.py      the settings of one fit
       cost.py       how long a trial takes, roughly
     runner.py     runs the trials that have no row yet
       fits.py       one trial with this package or with a peer
       peers.py      the other packages
-      rows.py       the file of results
+      trials.py     settings of fits, their results, and the file of results
     page.py       README.md with all tables and figures
-      losses.py     the claims about losses
+      losses.py     the claims about losses; agreement with PAM, and the peers
       speeds.py     the claims about time and distances
-      contests.py   agreement with PAM, and the peers
       paper.py      what the paper prints and what its authors logged
       charts.py     figures as SVG
       markdown.py   tables and numbers as text

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from medoids.reporting.axes import Axes
 from medoids.reporting.formatting import escape, format_number
-from medoids.reporting.palette import DARK, LIGHT, SHAPES
+from medoids.reporting.palette import DARK, LIGHT, SHAPES, shape_of
 from medoids.wording import abbreviate
 
-__all__ = ["Line", "Panel", "chart"]
+__all__ = ["Line", "chart"]
 
 # Pixels of a panel, and of the legend below all panels.
 _PANEL_WIDTH, _PANEL_HEIGHT, _LEGEND_HEIGHT = 330.0, 250.0, 26.0
@@ -33,26 +33,22 @@ class Line:
     def classes(self) -> str:
         return f"c{self.style}" + (" dash" if self.dashed else "")
 
-    @property
-    def shape(self) -> str:
-        return SHAPES[self.style % len(SHAPES)]
 
-
-@dataclass(frozen=True)
-class Panel:
-    """The lines of one data set."""
-
-    title: str
-    lines: Sequence[Line]
-
-
-def chart(panels: Sequence[Panel], x_name: str, y_name: str, *, log_x: bool, log_y: bool, columns: int = 3) -> str:
+def chart(
+    panels: Mapping[str, Sequence[Line]],
+    x_name: str,
+    y_name: str,
+    *,
+    log_x: bool = False,
+    log_y: bool = False,
+    columns: int = 3,
+) -> str:
     """Draw panels, each with its own axes, and a legend.
 
     Parameters
     ----------
-    panels : sequence of Panel
-        Panels without points are left out.
+    panels : mapping of str to sequence of Line
+        The lines of each panel by its title. Lines and panels without points are left out.
     x_name, y_name : str
         Names of the axes.
     log_x, log_y : bool
@@ -60,23 +56,25 @@ def chart(panels: Sequence[Panel], x_name: str, y_name: str, *, log_x: bool, log
     columns : int
         Panels per row.
     """
-    drawn = [panel for panel in panels if any(line.points for line in panel.lines)]
+    drawn = {title: [line for line in lines if line.points] for title, lines in panels.items()}
+    drawn = {title: lines for title, lines in drawn.items() if lines}
     columns = min(columns, max(len(drawn), 1))
     height = math.ceil(len(drawn) / columns) * _PANEL_HEIGHT + _LEGEND_HEIGHT
     parts = []
-    for at, panel in enumerate(drawn):
+    for at, (title, lines) in enumerate(drawn.items()):
         x, y = at % columns * _PANEL_WIDTH, at // columns * _PANEL_HEIGHT
-        parts.append(f'<g transform="translate({x:g} {y:g})">{_panel(panel, x_name, y_name, log_x, log_y)}</g>')
+        parts.append(f'<g transform="translate({x:g} {y:g})">{_panel(title, lines, x_name, y_name, log_x, log_y)}</g>')
     x = 14.0
-    for name, line in {line.name: line for panel in drawn for line in panel.lines if line.points}.items():
+    for name, line in {line.name: line for lines in drawn.values() for line in lines}.items():
         parts.append(
             f'<g transform="translate({x:g} {height - 12:g})"><line class="{line.classes}" x2="26"/>'
-            f'<path class="c{line.style}" d="{line.shape}" transform="translate(13 0) scale({line.size:g})"/>'
+            f'<path class="c{line.style}" d="{SHAPES[shape_of(line.style)]}" '
+            f'transform="translate(13 0) scale({line.size:g})"/>'
             f'<text x="32" y="4">{escape(name)}</text></g>'
         )
         x += 46 + 6.6 * len(name)
     width = max(columns * _PANEL_WIDTH, x)
-    text = f"{y_name} against {x_name}: {', '.join(panel.title for panel in drawn)}"
+    text = f"{y_name} against {x_name}: {', '.join(drawn)}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" role="img" '
         f'aria-label="{escape(text)}"><style>{_style()}</style>'
@@ -96,13 +94,12 @@ def _style() -> str:
     )
 
 
-def _panel(panel: Panel, x_name: str, y_name: str, log_x: bool, log_y: bool) -> str:
-    lines = [line for line in panel.lines if line.points]
+def _panel(title: str, lines: Sequence[Line], x_name: str, y_name: str, log_x: bool, log_y: bool) -> str:
     xs, ys = zip(*(point for line in lines for point in line.points), strict=True)
     axes = Axes(xs, ys, _GRID, log_x=log_x, log_y=log_y)
     shown = sorted(set(xs))
     parts = [
-        f'<text class="title" x="{_GRID[0]:g}" y="16">{escape(panel.title)}</text>',
+        f'<text class="title" x="{_GRID[0]:g}" y="16">{escape(title)}</text>',
         f'<text x="{_GRID[0]:g}" y="30" font-size="11">{escape(y_name)}</text>',
         axes.grid(shown[:: math.ceil(len(shown) / 6)], x_name, abbreviate),
     ]
@@ -110,5 +107,5 @@ def _panel(panel: Panel, x_name: str, y_name: str, log_x: bool, log_y: bool) -> 
         parts.append(axes.line(line.points, line.classes))
         for x, y in line.points:
             text = f"{line.name}: {format_number(y)} at {format_number(x)}"
-            parts.append(axes.mark(f"c{line.style}", line.shape, x, y, text, line.size))
+            parts.append(axes.mark(f"c{line.style}", SHAPES[shape_of(line.style)], x, y, text, line.size))
     return "".join(parts)

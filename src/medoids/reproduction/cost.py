@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from medoids.reproduction.trial import Trial
+from medoids.reproduction.trials import Trial
 
 __all__ = ["expected_seconds"]
 
@@ -26,7 +26,7 @@ def expected_seconds(trial: Trial) -> float:
     >>> expected_seconds(Trial("CIFAR10", 30_000, 10, 10, "BP")) > 300
     True
     """
-    microseconds = _MICROSECONDS[trial.data]
+    distances, microseconds = 4_000.0, _MICROSECONDS[trial.data]
     if trial.algorithm in _DISTANCES:
         # For small n a search ends when all references are used.
         distances = _DISTANCES[trial.algorithm](trial.k) * min(1, trial.n / 4_000)
@@ -35,7 +35,5 @@ def expected_seconds(trial: Trial) -> float:
     elif trial.algorithm in ("FastPAM1", "kmedoids"):
         distances = trial.n * (0.7 if trial.algorithm == "FastPAM1" else 5)
     elif trial.algorithm == "banditpam":
-        distances, microseconds = 20_000 * trial.k, microseconds + 0.3
-    else:
-        distances = 4_000
+        distances, microseconds = 20_000.0 * trial.k, microseconds + 0.3
     return 0.2 + microseconds * 1e-6 * distances * trial.n

@@ -24,8 +24,7 @@ from medoids.datasets import METRIC
 from medoids.distances import dissimilarity
 from medoids.pipeline import Settings, choose_algorithm, posed, result
 from medoids.reproduction.peers import PEERS
-from medoids.reproduction.rows import TIMES, Row
-from medoids.reproduction.trial import Trial
+from medoids.reproduction.trials import TIMES, Row, Trial
 from medoids.result import TraceRecord
 from medoids.settings import check_data
 
@@ -45,10 +44,12 @@ _MEMORY_LIMIT = "6GiB"
 
 def fit_trial(trial: Trial, X: Any, fits: int = 1) -> Row:
     """Fit ``fits`` times on one core; return the columns of a row beyond the settings, with the shortest times."""
+    # Fits to these sizes compile everything that a fit to n points needs; small ones need no kernels.
+    sizes = (200,) if trial.n <= 500 else (1_000,) if trial.n <= 3_000 else (1_000, 3_100)
     fit = _fit_peer if trial.algorithm in PEERS else _fit_ours
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # stopping after T swaps is intended
-        _compile(METRIC[trial.data], trial.algorithm, str(X.dtype), scipy.sparse.issparse(X), _sizes_like(trial.n))
+        _compile(METRIC[trial.data], trial.algorithm, str(X.dtype), scipy.sparse.issparse(X), sizes)
         rows = [fit(trial, X) for _ in range(fits)]
     fastest = {time: min((row[time] for row in rows), key=float) for time in TIMES if time in rows[0]}
     finished = datetime.datetime.now().isoformat(timespec="seconds")
@@ -131,11 +132,6 @@ def _compile(metric: str, algorithm: str, dtype: str, sparse: bool, sizes: tuple
             PEERS[algorithm].fit(X[:200], 2, metric, 0)
         else:
             _fit_ours(Trial(data, n, 4, 5, algorithm, delta=0.05), X[:n])
-
-
-def _sizes_like(n: int) -> tuple[int, ...]:
-    """Return sizes whose fits compile everything that a fit to n points needs; small ones need no kernels."""
-    return (200,) if n <= 500 else (1_000,) if n <= 3_000 else (1_000, 3_100)
 
 
 @cache

@@ -1,10 +1,15 @@
-"""The claims about losses: Table 1, Appendix Table 1 (delta) and Appendix Figure 3 (T)."""
+"""The claims about losses: Table 1, Appendix Table 1 (delta) and Appendix Figure 3 (T).
+
+Two tables that the paper does not have: how often the medoids are those of PAM, and the losses and times of peers.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
-from medoids.reproduction.charts import Line, Panel, chart
+from medoids.reproduction.charts import Line, chart
 from medoids.reproduction.markdown import (
     DATA_TITLES,
     SAME_LOSS,
@@ -15,11 +20,11 @@ from medoids.reproduction.markdown import (
     table,
 )
 from medoids.reproduction.paper import LOG_PRECISION, USUAL_CONFIDENCE, Logs, disagreements, rises
-from medoids.reproduction.rows import Result, ResultsFile
-from medoids.reproduction.settings import DELTAS, PAPER_K, PAPER_T, ExperimentScale
-from medoids.reproduction.trial import Trial
+from medoids.reproduction.peers import PEERS
+from medoids.reproduction.settings import DELTAS, PAPER_K, PAPER_T, ExperimentScale, trials_of
+from medoids.reproduction.trials import Result, ResultsFile, Trial
 
-__all__ = ["fig_swaps", "table_delta", "table_loss"]
+__all__ = ["agreement", "fig_swaps", "peers", "table_delta", "table_loss"]
 
 # Share of SWAP's gain after which there is "very little change", as the paper says.
 _MOST_OF_THE_GAIN = 0.9
@@ -60,12 +65,11 @@ def table_loss(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section
             f" The loss of our BP++ equals the logged one, to {LOG_PRECISION:.0e}, on {len(from_log) - len(unlike)} of "
             f"{len(from_log)} samples" + (f"; not on {enumerate_names(unlike)}." if unlike else ".")
         )
-    heads = ["sample", "mean loss of BP++", "logged BP++"]
-    heads += ["ours / logged - 1", "BP++ / PAM - 1", "BP++ / PairedPAM - 1"]
+    losses = ("mean loss of BP++", "logged BP++", "ours / logged - 1", "BP++ / PAM - 1", "BP++ / PairedPAM - 1")
     paragraphs = [
         "Loss of BP++ divided by loss of BP; the paper prints 1.00 in all cells for its three data sets.",
         *(table(["n =", *(f"{n:,}" for n in sizes)], lines) for sizes, lines in ratios.items()),
-        table(heads, details),
+        table(["sample", *losses], details),
         "PAM is exact (`fastpam1`), also with at most T = 10 swaps.",
         *_logs_judged_by_pam(rows, logs),
     ]
@@ -144,7 +148,8 @@ def table_delta(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Sectio
 
 def fig_swaps(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
     """Draw the loss over the number of swaps, a panel per data set."""
-    panels, lines, unlike, gains = [], [], [], []
+    panels: dict[str, list[Line]] = {}
+    lines, unlike, gains = [], [], []
     for data, n in scale.fixed.items():
         k = PAPER_K[data]
         pam, bp, plus = (rows.result(Trial(data, n, k, PAPER_T, name)) for name in ("FastPAM1", "BP", "BP++"))
@@ -163,7 +168,7 @@ def fig_swaps(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
                 curves.append(Line(name, style, list(enumerate(padded)), size=size))
         if log := logs.get((data, n, k, PAPER_T, "BP++", USUAL_CONFIDENCE)):
             curves.append(Line("BP++, logged", 7, list(enumerate(log.losses[: PAPER_T + 1])), dashed=True, size=0.5))
-        panels.append(Panel(f"{DATA_TITLES[data]}, n = {n:,}, k = {k}", curves))
+        panels[f"{DATA_TITLES[data]}, n = {n:,}, k = {k}"] = curves
         by_k = losses[min(k, len(losses) - 1)]
         gains.append((losses[0] - by_k) / (losses[0] - losses[-1]) if losses[0] > losses[-1] else 1.0)
         numbers = [str(k), f"{losses[0]:.6f}", f"{losses[-1]:.6f}", str(len(losses) - 1), f"{gains[-1]:.1%}"]
@@ -179,5 +184,71 @@ def fig_swaps(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
     return Section(
         paragraphs,
         f"{held}: at least {min(gains):.0%} of what SWAP gains is gained within T = k swaps; BP and BP++ {paths}.",
-        chart(panels, "T", "mean loss", log_x=False, log_y=False, columns=2),
+        chart(panels, "T", "mean loss", columns=2),
     )
+
+
+def agreement(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
+    """Count the subsets in which PairedPAM and BP++ have the medoids of exact PAM."""
+    compared: Counter[tuple[str, str]] = Counter()
+    agreed: Counter[tuple[str, str]] = Counter()
+    for trial in trials_of("agreement", scale):
+        pam, ours = rows.result(replace(trial, algorithm="FastPAM1")), rows.result(trial)
+        if trial.algorithm != "FastPAM1" and pam and ours:
+            same = (
+                set(pam.row["medoids"].split()) == set(ours.row["medoids"].split())
+                or abs(ours.loss / pam.loss - 1) <= SAME_LOSS
+            )
+            for data in (trial.data, "all"):
+                compared[data, trial.algorithm] += 1
+                agreed[data, trial.algorithm] += same
+    if not compared:
+        return Section(["Not run."], "Not run.")
+    names = ("PairedPAM", "BP++")
+    lines = [
+        [DATA_TITLES[data], *(f"{agreed[data, name]} of {compared[data, name]}" for name in names)]
+        for data in dict.fromkeys(data for data, _ in compared if data != "all")
+    ]
+    verdicts = [
+        f"{name} has PAM's medoids in {agreed['all', name]} of {compared['all', name]} subsets" for name in names
+    ]
+    sizes = ", ".join(f"{n:,}" for n in scale.subset_sizes)
+    note = (
+        f"Random subsets of distinct rows, n = {sizes}, k = 3, 5, 10, until no swap improves the loss: the medoids of "
+        "exact PAM (`fastpam1`), or duplicates of them with the same loss."
+    )
+    return Section([note, table(["data", *names], lines)], "; ".join(verdicts) + ".")
+
+
+def peers(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
+    """Compare time and loss with other packages, a table per data set."""
+    tables, gains = [], []
+    for data, n in scale.peers.items():
+        found = {t.algorithm: rows.result(t) for t in trials_of("peers", scale) if (t.data, t.n) == (data, n)}
+        pam, paired = found["FastPAM1"], found["PairedPAM"]
+        lines = []
+        for name, each in found.items():
+            title = PEERS[name].title if name in PEERS else f"{name}, ours"
+            if each is None:
+                lines.append([title, "not run", "-", "-", "-"])
+                continue
+            lines.append(
+                [
+                    title + (f" ({each.row['peer']})" if each.row["peer"] else ""),
+                    f"{each.cpu():.2f}",
+                    f"{each.cpu() / paired.cpu():.2f}" if paired else "-",
+                    difference(each.loss, pam.loss) if pam else "-",
+                    f"{each.distances() / n:,.0f}" if each.distances() else "-",
+                ]
+            )
+            if name == "banditpam" and paired:
+                gains.append(f"{each.cpu() / paired.cpu():,.1f} times on {DATA_TITLES[data]}")
+        columns = ["CPU seconds", "/ PairedPAM", "loss / PAM's - 1", "distances per point"]
+        tables.append(table([f"{DATA_TITLES[data]} {n:,}, k = 10", *columns], lines))
+    note = (
+        "Each on one core, once, until it stops. kmedoids is FasterPAM on the matrix of scikit-learn, whose time is "
+        "included; for KMeans, the rows nearest to its centres are evaluated with the distance of the "
+        "data set."
+    )
+    verdict = f"The package banditpam takes more CPU time than PairedPAM: {', '.join(gains)}."
+    return Section([*tables, note], verdict if gains else "banditpam was not run.")

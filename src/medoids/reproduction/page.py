@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from medoids.reproduction.contests import agreement, peers
-from medoids.reproduction.losses import fig_swaps, table_delta, table_loss
+from medoids.reproduction.losses import agreement, fig_swaps, peers, table_delta, table_loss
 from medoids.reproduction.markdown import Section, enumerate_names, table
 from medoids.reproduction.paper import Logs
-from medoids.reproduction.rows import ResultsFile
 from medoids.reproduction.settings import ExperimentScale, trials_of
 from medoids.reproduction.speeds import fig_complexity, fig_k, fig_n, table_speedup
-from medoids.reproduction.trial import Trial
+from medoids.reproduction.trials import ResultsFile
 from medoids.storage.files import Outputs
+from medoids.wording import counted
 
 __all__ = ["write_page"]
 
@@ -45,7 +45,11 @@ def write_page(rows: ResultsFile, scale: ExperimentScale, logs: Logs, folder: Pa
         section = render(rows, scale, logs)
         verdicts[name] = section.verdict
         summary.append([f"[{name}](#{name})", done, section.verdict])
-        paragraphs = [f"## {name}", f"**{title}.** {section.verdict}", *section.paragraphs, *_not_run(absent)]
+        paragraphs = [f"## {name}", f"**{title}.** {section.verdict}", *section.paragraphs]
+        if absent:
+            groups = Counter(f"{trial.algorithm} on {trial.data}" for trial in absent)
+            names = [f"{group} ({counted(count, 'run')})" for group, count in groups.items()]
+            paragraphs.append(f"Not run: {enumerate_names(names)}.")
         if section.picture:
             pictures[name] = section.picture
             paragraphs.insert(3, f"![{title}](figures/{name}.svg)")
@@ -57,19 +61,6 @@ def write_page(rows: ResultsFile, scale: ExperimentScale, logs: Logs, folder: Pa
             outputs.claim(folder / "figures" / f"{name}.svg").write_text(picture, encoding="utf-8")
         outputs.claim(folder / "README.md").write_text("\n\n".join(page) + "\n", encoding="utf-8")
     return verdicts
-
-
-def _not_run(absent: list[Trial]) -> list[str]:
-    """Name the trials without a row, grouped by algorithm and data set."""
-    groups: dict[str, list[str]] = {}
-    first = [trial for trial in absent if trial.sample == "distinct" or not trial.seed]
-    for trial in first:
-        delta = "" if trial.delta is None else f", delta {trial.delta:g}"
-        groups.setdefault(f"{trial.algorithm} on {trial.data}", []).append(f"n = {trial.n:,}, k = {trial.k}{delta}")
-    names = [f"{group} ({'; '.join(each)})" for group, each in groups.items()]
-    if len(absent) > len(first):
-        names.append(f"{len(absent) - len(first)} runs with further seeds")
-    return [f"Not run: {enumerate_names(names)}."] if names else []
 
 
 def _introduction(rows: ResultsFile, scale: str) -> str:

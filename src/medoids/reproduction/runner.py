@@ -14,8 +14,7 @@ from medoids.datasets.samples import ensure_available
 from medoids.reproduction.cost import expected_seconds
 from medoids.reproduction.fits import fit_trial
 from medoids.reproduction.peers import is_installed
-from medoids.reproduction.rows import ResultsFile
-from medoids.reproduction.trial import Trial
+from medoids.reproduction.trials import ResultsFile, Trial
 
 __all__ = ["carry_out", "missing", "possible"]
 
@@ -36,9 +35,8 @@ def possible(trials: Sequence[Trial], folder: Folder = None) -> tuple[list[Trial
             ensure_available(data, folder)
         except DataNotFound as error:
             reasons[data] = str(error)
-    for algorithm in dict.fromkeys(trial.algorithm for trial in trials):
-        if not is_installed(algorithm):
-            reasons[algorithm] = f'{algorithm} is not installed: pip install "medoids[bench]"'
+    absent = dict.fromkeys(trial.algorithm for trial in trials if not is_installed(trial.algorithm))
+    reasons |= {name: f'{name} is not installed: pip install "medoids[bench]"' for name in absent}
     kept = [trial for trial in trials if trial.data not in reasons and trial.algorithm not in reasons]
     return kept, list(reasons.values())
 

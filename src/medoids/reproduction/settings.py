@@ -9,7 +9,7 @@ from itertools import product
 
 from medoids.reproduction.cost import expected_seconds
 from medoids.reproduction.peers import PEERS
-from medoids.reproduction.trial import Trial
+from medoids.reproduction.trials import Trial
 
 __all__ = ["NAMES", "OURS", "PAPER_K", "PAPER_T", "SCALES", "ExperimentScale", "plan", "trials_of"]
 

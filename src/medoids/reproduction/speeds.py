@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain, product
 from statistics import mean
 
 import numpy as np
 from scipy.stats import linregress
 
-from medoids.reproduction.charts import Line, Panel, chart
+from medoids.reproduction.charts import Line, chart
 from medoids.reproduction.markdown import DATA_TITLES, Section, enumerate_names, mean_and_deviation, table
 from medoids.reproduction.paper import SPEEDUP, USUAL_CONFIDENCE, Logs
-from medoids.reproduction.rows import PHASES, Result, ResultsFile
 from medoids.reproduction.settings import OURS, PAPER_K, PAPER_T, ExperimentScale
-from medoids.reproduction.trial import Trial
+from medoids.reproduction.trials import PHASES, Result, ResultsFile, Trial
+from medoids.wording import abbreviate
 
 __all__ = ["fig_complexity", "fig_k", "fig_n", "table_speedup"]
 
 _PHASE_TITLES = {"both": "BUILD + SWAP", "swap": "SWAP", "build": "BUILD"}
 # The order that the paper claims: pairs of a better and a worse algorithm.
 _PAPER_ORDER = (("BP++", "BP+VA"), ("BP++", "BP+PIC"), ("BP+VA", "BP"), ("BP+PIC", "BP"), ("BP++", "BP"))
-# The quantity that a figure shows.
-Measure = Callable[[Result], float]
-# Results by algorithm, each with the k or n at which it was obtained.
-Curves = dict[str, list[tuple[int, Result]]]
+# Results by algorithm, and by the k or n at which they were obtained.
+Curves = dict[str, dict[int, Result]]
 
 
 def table_speedup(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
@@ -47,16 +47,14 @@ def table_speedup(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Sect
                 printed = f"{SPEEDUP[phase][data][at]:.2f}" if data in SPEEDUP[phase] else "-"
                 cells += [printed, mean_and_deviation(cpu), mean_and_deviation(computed)]
             lines.append([f"{DATA_TITLES[data]}, n = {n:,}", str(k), str(len(pairs)), *cells])
-    heads = ["data", "k", "seeds"]
-    for phase in PHASES:
-        heads += [f"{_PHASE_TITLES[phase]}: paper", "CPU time", "distances"]
+    groups = [[f"{_PHASE_TITLES[phase]}: paper", "CPU time", "distances"] for phase in PHASES]
     verdicts = [_speedup_verdict(what, found, scale) for what, found in (("CPU time", time), ("distances", count))]
     if missed:
         verdicts.append(f"{missed} cells were not run.")
     paragraphs = [
         "BP divided by BP++: the paper's ratio of wall-clock times, our ratio of CPU seconds, and our ratio of "
         "distances computed (mean ± standard deviation over seeds).",
-        table(heads, lines),
+        table(["data", "k", "seeds", *chain.from_iterable(groups)], lines),
         *_differences_explained(rows, scale, logs),
     ]
     return Section(paragraphs, " ".join(verdicts))
@@ -109,11 +107,11 @@ def _differences_explained(rows: ResultsFile, scale: ExperimentScale, logs: Logs
             )
     if not lines:
         return []
-    heads = ["sample"]
-    for name in ("BP", "BP++"):
-        heads += [f"logged {name}: BUILD", "SWAP", "sigma"]
-    heads += ["ratio without sigma", "ratio with sigma", "ratio of time"]
-    heads += ["our BP: BUILD", "SWAP", "our BP++: BUILD", "SWAP", "ratio"]
+    heads = [
+        *("sample", "logged BP: BUILD", "SWAP", "sigma", "logged BP++: BUILD", "SWAP", "sigma"),
+        *("ratio without sigma", "ratio with sigma", "ratio of time"),
+        *("our BP: BUILD", "SWAP", "our BP++: BUILD", "SWAP", "ratio"),
+    ]
     return [
         "**Why the ratios differ.** Millions of distances, from the authors' logs and from our rows:",
         table(heads, lines),
@@ -142,56 +140,40 @@ def _ratios_with_narrow_intervals(rows: ResultsFile, scale: ExperimentScale) -> 
     )
 
 
-def _seconds_per_step(found: Result) -> float:
-    return found.cpu() / found.steps
-
-
-def _distances_per_step(found: Result) -> float:
-    return found.distances() / found.steps
-
-
 def fig_k(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
     """Draw time over k, a panel per data set."""
     curves = {
-        data: {name: _results(rows, [(k, Trial(data, n, k, PAPER_T, name)) for k in scale.ks]) for name in OURS}
-        for data, n in scale.fixed.items()
+        data: _curves(rows, [(k, Trial(data, n, k, PAPER_T, "")) for k in scale.ks]) for data, n in scale.fixed.items()
     }
-    panels = [_panel(f"{DATA_TITLES[d]}, n = {scale.fixed[d]:,}", c, _seconds_per_step) for d, c in curves.items()]
-    numbers, verdict = _order(curves, "k", _seconds_per_step, "CPU seconds per step")
-    note = "CPU seconds divided by the steps of SWAP + 1, as in the paper, against k."
-    picture = chart(panels, "k", "CPU seconds per step", log_x=False, log_y=True, columns=2)
-    return Section([note, numbers], verdict, picture)
+    panels = _panels(curves, "n", scale.fixed, "CPU seconds")
+    picture = chart(panels, "k", "CPU seconds per step", log_y=True, columns=2)
+    numbers, verdict = _order(curves, "k", "CPU seconds")
+    return Section(
+        ["CPU seconds divided by the steps of SWAP + 1, as in the paper, against k.", numbers], verdict, picture
+    )
 
 
 def fig_n(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
     """Draw time over n, a panel per data set."""
-    curves = _over_n(rows, scale)
-    panels = [_panel(f"{DATA_TITLES[d]}, k = {PAPER_K[d]}", c, _seconds_per_step) for d, c in curves.items()]
-    numbers, verdict = _order(curves, "n", _seconds_per_step, "CPU seconds per step")
-    note = "CPU seconds divided by the steps of SWAP + 1, against n."
+    curves = _curves_over_n(rows, scale)
+    panels = _panels(curves, "k", PAPER_K, "CPU seconds")
     picture = chart(panels, "n", "CPU seconds per step", log_x=True, log_y=True)
-    return Section([note, numbers], verdict, picture)
+    numbers, verdict = _order(curves, "n", "CPU seconds")
+    return Section(["CPU seconds divided by the steps of SWAP + 1, against n.", numbers], verdict, picture)
 
 
 def fig_complexity(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
     """Draw distances over n, a panel per data set, and fit their slopes."""
-    curves = _over_n(rows, scale)
-    panels = [
-        _panel(
-            f"{DATA_TITLES[data]}, k = {PAPER_K[data]}",
-            lines,
-            _distances_per_step,
-            Line("BP++, logged", 7, _logged_per_step(logs, data, "BP++"), dashed=True, size=0.7),
-        )
-        for data, lines in curves.items()
-    ]
-    numbers, order = _order(curves, "n", _distances_per_step, "distances per step")
+    curves = _curves_over_n(rows, scale)
+    panels = _panels(curves, "k", PAPER_K, "distances", logs)
+    picture = chart(panels, "n", "distances per step", log_x=True, log_y=True)
+    numbers, order = _order(curves, "n", "distances")
     slopes, growth = _slopes(rows, scale, logs)
     pairs = [
         (plus.distances(), exact.distances())
         for lines in curves.values()
-        for n, exact in lines["FastPAM1"]
-        if (plus := dict(lines["BP++"]).get(n))
+        for n, exact in lines["FastPAM1"].items()
+        if (plus := lines["BP++"].get(n))
     ]
     more = sum(plus > exact for plus, exact in pairs)
     paragraphs = [
@@ -206,30 +188,39 @@ def fig_complexity(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Sec
         f"that in total in {more} of {len(pairs)} samples.",
         numbers,
     ]
-    picture = chart(panels, "n", "distances per step", log_x=True, log_y=True)
     return Section(paragraphs, f"{growth} {order}", picture)
 
 
-def _results(rows: ResultsFile, trials: Sequence[tuple[int, Trial]]) -> list[tuple[int, Result]]:
-    return [(x, found) for x, trial in trials if (found := rows.result(trial))]
-
-
-def _over_n(rows: ResultsFile, scale: ExperimentScale, seed: int = 0) -> dict[str, Curves]:
-    """Return the results at every n, by data set and algorithm."""
-    found = {}
-    for data in scale.sizes:
-        k, sizes = PAPER_K[data], scale.all_sizes(data)
-        found[data] = {
-            name: _results(rows, [(n, Trial(data, n, k, PAPER_T, name, seed=seed)) for n in sizes]) for name in OURS
-        }
+def _curves(rows: ResultsFile, trials: Sequence[tuple[int, Trial]]) -> Curves:
+    """Return the results of our algorithms with the settings of trials, each of which belongs to a k or n."""
+    found: Curves = {name: {} for name in OURS}
+    for (x, trial), name in product(trials, OURS):
+        if result := rows.result(replace(trial, algorithm=name)):
+            found[name][x] = result
     return found
 
 
-def _panel(title: str, curves: Curves, measure: Measure, *more: Line) -> Panel:
-    lines = [
-        Line(name, OURS.index(name), [(x, measure(found)) for x, found in points]) for name, points in curves.items()
-    ]
-    return Panel(title, [*lines, *more])
+def _curves_over_n(rows: ResultsFile, scale: ExperimentScale, seed: int = 0) -> dict[str, Curves]:
+    return {
+        data: _curves(rows, [(n, Trial(data, n, k, PAPER_T, "", seed=seed)) for n in scale.all_sizes(data)])
+        for data, k in PAPER_K.items()
+        if data in scale.sizes
+    }
+
+
+def _panels(
+    curves: dict[str, Curves], letter: str, fixed: dict[str, int], unit: str, logs: Logs | None = None
+) -> dict[str, list[Line]]:
+    """Draw results per step; ``fixed`` is the n or k of each data set, and ``letter`` says which."""
+    panels = {}
+    for data, by_algorithm in curves.items():
+        lines = [
+            Line(name, OURS.index(name), [(x, found.per_step(unit)) for x, found in points.items()])
+            for name, points in by_algorithm.items()
+        ]
+        logged = Line("BP++, logged", 7, _logged_per_step(logs or {}, data, "BP++"), dashed=True, size=0.7)
+        panels[f"{DATA_TITLES[data]}, {letter} = {fixed[data]:,}"] = [*lines, logged]
+    return panels
 
 
 def _logged_per_step(logs: Logs, data: str, name: str) -> list[tuple[float, float]]:
@@ -242,44 +233,42 @@ def _logged_per_step(logs: Logs, data: str, name: str) -> list[tuple[float, floa
     )
 
 
-def _order(curves: dict[str, Curves], over: str, measure: Measure, unit: str) -> tuple[str, str]:
+def _order(curves: dict[str, Curves], over: str, unit: str) -> tuple[str, str]:
     """Return the numbers of a figure as a table, and whether the algorithms have the order that the paper claims."""
     lines, broken, compared = [], [], 0
     for data, by_algorithm in curves.items():
-        for x in sorted({x for points in by_algorithm.values() for x, _ in points}):
-            at = {name: measure(dict(points)[x]) for name, points in by_algorithm.items() if x in dict(points)}
+        for x in sorted({x for points in by_algorithm.values() for x in points}):
+            at = {name: points[x].per_step(unit) for name, points in by_algorithm.items() if x in points}
             where = f"{DATA_TITLES[data]}, {over} = {x:,}"
-            lines.append([where, *(_short(at[name]) if name in at else "-" for name in OURS)])
-            for better, worse in _PAPER_ORDER:
-                if better in at and worse in at:
-                    compared += 1
-                    if at[better] > at[worse]:
-                        broken.append(f"{worse} beats {better} on {where} ({at[worse] / at[better]:.2f})")
+            lines.append([where, *(abbreviate(at[name]) if name in at else "-" for name in OURS)])
+            pairs = [(better, worse) for better, worse in _PAPER_ORDER if better in at and worse in at]
+            compared += len(pairs)
+            broken += [
+                f"{worse} beats {better} on {where} ({at[worse] / at[better]:.2f})"
+                for better, worse in pairs
+                if at[better] > at[worse]
+            ]
     verdict = (
         f"The paper's order (BP++ below BP+VA and BP+PIC, both below BP) held in {compared - len(broken)} of "
-        f"{compared} comparisons of {unit}."
+        f"{compared} comparisons of {unit} per step."
     )
     if broken:
         verdict += f" Not: {enumerate_names(broken, limit=4)}."
-    return table([unit, *OURS], lines), verdict if compared else "Not run."
-
-
-def _short(value: float) -> str:
-    return f"{value / 1e6:,.1f}M" if value >= 5e4 else f"{value:.3g}"
+    return table([f"{unit} per step", *OURS], lines), verdict if compared else "Not run."
 
 
 def _slopes(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> tuple[str, str]:
     """Return a table of the slopes of distances against n, and a sentence about those of BP++ and PairedPAM."""
     lines = []
     growth: dict[str, list[str]] = {"BP++": [], "PairedPAM": []}
-    curves = [_over_n(rows, scale, seed) for seed in scale.seeds]
+    curves = [_curves_over_n(rows, scale, seed) for seed in scale.seeds]
     for data in scale.sizes:
         for name in ("BP", "BP++", "PairedPAM", "FastPAM1"):
-            found = [point for by_data in curves for point in by_data[data][name]]
+            found = [point for by_data in curves for point in by_data[data][name].items()]
             if not found:
                 continue
             total = _slope([(n, r.distances()) for n, r in found])
-            step = _slope([(n, _distances_per_step(r)) for n, r in found])
+            step = _slope([(n, r.per_step("distances")) for n, r in found])
             logged = _slope([(n, d) for n, d in _logged_per_step(logs, data, name) if n in scale.all_sizes(data)])
             lines.append([f"{DATA_TITLES[data]}, k = {PAPER_K[data]}", name, str(len(found)), total, step, logged])
             if name in growth and step != "-":
