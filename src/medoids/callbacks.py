@@ -1,7 +1,7 @@
-"""scikit-learn's own callbacks, such as its ``ProgressBar``, where the installed version has them (1.9 and later).
+"""scikit-learn's own callbacks, such as its ``ProgressBar``, if the installed version has them (1.9 and later).
 
-To scikit-learn a fit is a task and each record of the trace a subtask. Its interface is experimental: this is the only
-file that knows it.
+To scikit-learn, a fit is a task and each record of the trace a subtask. Its interface is experimental: only this file
+uses it.
 """
 
 from __future__ import annotations
@@ -19,40 +19,35 @@ try:
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in where scikit-learn has no callbacks."""
+        """Replaces the mixin of scikit-learn versions without callbacks."""
 
 
 @contextmanager
 def reporting_steps(estimator: Any, X: Any, y: Any) -> Iterator[Callable[[TraceRecord], object] | None]:
-    """Give the fit its callback: the user's own, and after it those that ``set_callbacks`` registered."""
+    """Provide the callback of a fit: the user's own, then those registered by ``set_callbacks``."""
+    own: Any = estimator.callback
     if not hasattr(estimator, "_init_callback_context"):
-        yield estimator.callback
+        yield own
         return
 
-    # A callback is torn down when what `with_callbacks` wraps ends, so wrapping nothing tears down. To wrap `fit`
-    # itself would put one more frame between the user and a warning, which then pointed into scikit-learn.
+    # Callbacks are torn down when the function wrapped by `with_callbacks` ends, so wrapping an empty one tears them
+    # down. Wrapping `fit` itself would add a stack frame, and warnings would point into scikit-learn.
     @with_callbacks  # type: ignore[untyped-decorator]
     def tear_down(estimator: Any) -> None:
         pass
 
-    try:
-        context = estimator._init_callback_context(max_subtasks=None)
-        context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
-        yield _told(estimator, context, X, y)
-        context.call_on_fit_task_end(estimator=estimator, X=X, y=y)
-    finally:
-        tear_down(estimator)
-
-
-def _told(estimator: Any, context: Any, X: Any, y: Any) -> Callable[[TraceRecord], object] | None:
-    own: Any = estimator.callback
-    if not getattr(estimator, "_skl_callbacks", None) or not (own is None or callable(own)):
-        return own  # type: ignore[no-any-return]  # what cannot be called is refused by the fit
-
-    def tell(step: TraceRecord) -> object:
+    def callback(step: TraceRecord) -> object:
         answer = own(step) if own is not None else None
         task = context.subcontext(task_name=step.phase)
         task.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
         return True if task.call_on_fit_task_end(estimator=estimator, X=X, y=y) else answer
 
-    return tell
+    # The fit itself rejects a callback that cannot be called.
+    registered = getattr(estimator, "_skl_callbacks", None) and (own is None or callable(own))
+    try:
+        context = estimator._init_callback_context(max_subtasks=None)
+        context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+        yield callback if registered else own
+        context.call_on_fit_task_end(estimator=estimator, X=X, y=y)
+    finally:
+        tear_down(estimator)

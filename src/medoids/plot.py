@@ -1,6 +1,6 @@
 """The figures of the report in matplotlib: `map`, `loss` and `sizes` draw on an Axes and return it, `k_path` on two.
 
-Needs matplotlib, which the extra ``report`` brings.
+Requires matplotlib, which the extra ``report`` installs.
 
 Examples
 --------
@@ -21,7 +21,6 @@ import numpy as np
 from medoids.quality.fitted import clustering_of, measured, trace_of
 from medoids.reporting.layout import place
 from medoids.reporting.palette import LIGHT, MATPLOTLIB_MARKERS, colour_of, shape_of
-from medoids.reporting.report import placed_as
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +33,7 @@ __all__ = ["k_path", "loss", "map", "sizes"]
 
 
 def map(clustering: Any, X: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the points on a plane, with the medoids marked: PCA for vectors, landmark MDS for anything else.
+    """Draw the points on a plane, with the medoids marked: by PCA for vectors, by landmark MDS for anything else.
 
     Parameters
     ----------
@@ -48,20 +47,22 @@ def map(clustering: Any, X: Any, *, ax: Axes | None = None) -> Axes:
     """
     found, distance, metric, checked = measured(clustering, X)
     ax = _axes(ax, (7, 5.5))
-    layout = place(found, checked, distance, metric, placed_as(metric, checked))
+    layout = place(found, checked, distance, metric)
     labels = found.labels[layout.rows]
-    for j in range(len(found.medoid_indices)):
-        xy = layout.xy[labels == j]
-        ax.scatter(xy[:, 0], xy[:, 1], s=14, alpha=0.6, linewidths=0, **_style(j))
+    styles: list[dict[str, Any]] = [
+        {"color": LIGHT[colour_of(j)], "marker": MATPLOTLIB_MARKERS[shape_of(j)]}
+        for j in range(len(found.medoid_indices))
+    ]
+    for j, style in enumerate(styles):
+        x, y = layout.xy[labels == j].T
+        ax.scatter(x, y, s=14, alpha=0.6, linewidths=0, **style)
     at = np.searchsorted(layout.rows, found.medoid_indices)
-    for j, (x, y) in enumerate(layout.xy[at]):
-        ax.scatter(x, y, s=130, edgecolors="white", linewidths=1.6, zorder=3, **_style(j), label=f"medoid {j}")
+    for j, ((x, y), style) in enumerate(zip(layout.xy[at], styles, strict=True)):
+        ax.scatter(x, y, s=130, edgecolors="white", linewidths=1.6, zorder=3, **style, label=f"medoid {j}")
         ax.annotate(str(j), (x, y), xytext=(0, 8), textcoords="offset points", ha="center", weight="bold", zorder=4)
     ax.set_aspect("equal", adjustable="datalim")
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax.set(xticks=[], yticks=[], title=f"{len(styles)} medoids of {len(found.labels):,} points")
     ax.set_xlabel(f"{layout.method}: {layout.note}", fontsize="small")
-    ax.set_title(f"{len(found.medoid_indices)} medoids of {len(found.labels):,} points")
     return ax
 
 
@@ -86,14 +87,13 @@ def loss(clustering: Any, *, ax: Axes | None = None) -> Axes:
         at = np.array([step.phase == phase for step in trace], dtype=bool)
         if at.any():
             ax.plot(steps[at], losses[at], marker, color=LIGHT[0], markerfacecolor=face, label=phase.upper())
-    ax.set_xlabel("step")
-    ax.set_ylabel("mean distance to the medoid")
+    ax.set(xlabel="step", ylabel="mean distance to the medoid")
     ax.legend()
     return ax
 
 
 def sizes(clustering: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the number of points of each cluster.
+    """Draw the number of points in each cluster.
 
     Parameters
     ----------
@@ -111,13 +111,12 @@ def sizes(clustering: Any, *, ax: Axes | None = None) -> Axes:
     if len(counts) <= 30:
         ax.bar_label(bars, fmt="{:,.0f}", fontsize="small")
         ax.set_xticks(np.arange(len(counts)))
-    ax.set_xlabel("cluster")
-    ax.set_ylabel("points")
+    ax.set(xlabel="cluster", ylabel="points")
     return ax
 
 
 def k_path(path: KPath, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
-    """Draw the loss and the silhouettes of every number of clusters, with the suggested ones marked.
+    """Draw the loss and the silhouettes over the number of clusters, with the suggested numbers marked.
 
     Parameters
     ----------
@@ -131,18 +130,17 @@ def k_path(path: KPath, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]
     if axes is None:
         axes = _pyplot().subplots(1, 2, figsize=(11, 3.8), layout="constrained")[1]
     ks, scores = path.scores["k"], path.scores
-    axes[0].plot(ks, scores["loss"], "o-", color=LIGHT[0])
-    axes[0].set_ylabel("mean distance to the medoid")
+    left, right = axes
+    left.plot(ks, scores["loss"], "o-", color=LIGHT[0])
+    left.set(xlabel="number of clusters", ylabel="mean distance to the medoid")
     if len(ks) > 2:
-        axes[0].axvline(path.suggest("elbow"), color=LIGHT[0], linestyle=":", label=f"bend at {path.suggest('elbow')}")
-        axes[0].legend()
+        left.axvline(path.suggest("elbow"), color=LIGHT[0], linestyle=":", label=f"bend at {path.suggest('elbow')}")
+        left.legend()
     errors = [1.96 * path.silhouettes[k].error if k > 1 else np.nan for k in ks.tolist()]
-    axes[1].errorbar(ks, scores["silhouette"], errors, fmt="s-", color=LIGHT[1], label="silhouette", capsize=2)
-    axes[1].plot(ks, scores["medoid_silhouette"], "o-", color=LIGHT[2], label="medoid silhouette")
-    axes[1].set_ylabel("mean silhouette")
-    axes[1].legend()
-    for ax in axes:
-        ax.set_xlabel("number of clusters")
+    right.errorbar(ks, scores["silhouette"], errors, fmt="s-", color=LIGHT[1], label="silhouette", capsize=2)
+    right.plot(ks, scores["medoid_silhouette"], "o-", color=LIGHT[2], label="medoid silhouette")
+    right.set(xlabel="number of clusters", ylabel="mean silhouette")
+    right.legend()
     return axes
 
 
@@ -156,7 +154,3 @@ def _pyplot() -> Any:
     except ImportError:
         raise ImportError('medoids.plot needs matplotlib; install it with pip install "medoids[report]"') from None
     return pyplot
-
-
-def _style(cluster: int) -> dict[str, Any]:
-    return {"color": LIGHT[colour_of(cluster)], "marker": MATPLOTLIB_MARKERS[shape_of(cluster)]}

@@ -1,4 +1,4 @@
-"""What a fit says while it runs: a bar on a terminal, a line for each step where asked for, else nothing."""
+"""What a fit prints while it runs: a progress bar on a terminal, a line per step if requested, otherwise nothing."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from medoids.result import TraceRecord
+from medoids.wording import abbreviate
 
 if TYPE_CHECKING:
     from medoids.core.problem import Problem
@@ -19,32 +21,19 @@ __all__ = ["narrated"]
 
 @contextmanager
 def narrated(problem: Problem, run: Run, algorithm: str, reason: str, verbose: int) -> Iterator[None]:
-    """Tell of a problem's steps on standard error, and go on calling the user's own callback.
+    """Print the steps of a problem to standard error, and still call the user's own callback.
 
-    Nothing is written into a pipe unless ``verbose`` is above 1, which gives lines; a terminal gets a bar, or lines
-    where ``rich`` is not installed.
+    With ``verbose=1``, a terminal gets a progress bar, or lines if ``rich`` is not installed, and anything else gets
+    nothing. With a higher number, there is always a line per step.
     """
-    if not _speaks(verbose):
+    terminal = verbose == 1 and sys.stderr.isatty()
+    if verbose < 2 and not terminal:
         yield
         return
-    show = _bar if _shows_bar(verbose) else _lines
-    with show(problem, run, algorithm, reason) as tell:
-        run.watch(tell)
+    show = _show_bar if terminal and find_spec("rich") else _print_lines
+    with show(problem, run, algorithm, reason) as update:
+        run.watch(update)
         yield
-
-
-def _speaks(verbose: int) -> bool:
-    return verbose > 1 or (verbose == 1 and sys.stderr.isatty())
-
-
-def _shows_bar(verbose: int) -> bool:
-    if verbose != 1 or not sys.stderr.isatty():
-        return False
-    try:
-        import rich.progress  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 def _change(step: TraceRecord) -> str:
@@ -58,47 +47,43 @@ def _change(step: TraceRecord) -> str:
 
 
 @contextmanager
-def _lines(problem: Problem, run: Run, algorithm: str, reason: str) -> Iterator[Any]:
+def _print_lines(problem: Problem, run: Run, algorithm: str, reason: str) -> Iterator[Any]:
     sys.stderr.write(f"medoids: {algorithm} ({reason})\n")
-
-    def tell(step: TraceRecord) -> None:
-        sys.stderr.write(
-            f"{step.seconds:8.2f} s  {step.phase:5}  {_change(step):<18} loss {step.loss:.6g}  "
-            f"{step.n_evaluations:,} distances\n"
-        )
-
-    yield tell
+    yield lambda step: sys.stderr.write(
+        f"{step.seconds:8.2f} s  {step.phase:5}  {_change(step):<18} loss {step.loss:.6g}  "
+        f"{step.n_evaluations:,} distances\n"
+    )
 
 
 @contextmanager
-def _bar(problem: Problem, run: Run, algorithm: str, reason: str) -> Iterator[Any]:
-    """Show phase, medoid, loss, distances, their rate and the time left.
+def _show_bar(problem: Problem, run: Run, algorithm: str, reason: str) -> Iterator[Any]:
+    """Show phase, medoid, loss, distances, their rate and the remaining time.
 
-    BUILD has k steps, so its end can be foretold. How many swaps follow is not known before they are made: until then
-    the bar runs back and forth, and the clock counts upward.
+    BUILD has k steps, so its end can be predicted. The number of swaps is not known in advance: during SWAP, the bar
+    pulses and there is no remaining time.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        Task,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
     from rich.text import Text
 
     tally = run.tally
 
     class Distances(ProgressColumn):
-        """Counted while a step is under way, too: the bar moves even where a step takes a minute."""
+        """Counts during a step, too, so that the bar changes even if a step takes a minute."""
 
         def render(self, task: Task) -> Text:
             computed = sum(count.computed for count in list(tally.counts.values()))
             rate = computed / task.elapsed if task.elapsed else 0.0
-            return Text(f"{_short(computed)} distances {_short(rate)}/s", style="cyan")
-
-    class Left(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            if task.total is None:
-                return Text("until no swap improves", style="magenta")
-            if not task.completed or task.completed >= task.total:
-                return Text("")
-            seconds = task.fields["seconds"] / task.completed * (task.total - task.completed)
-            return Text(f"{seconds:,.0f} s left", style="magenta")
+            return Text(f"{abbreviate(computed)} distances {abbreviate(rate)}/s", style="cyan")
 
     console = Console(stderr=True)
     console.print(f"medoids: {algorithm} ({reason})", style="dim", markup=False, highlight=False)
@@ -110,33 +95,20 @@ def _bar(problem: Problem, run: Run, algorithm: str, reason: str) -> Iterator[An
         TextColumn("{task.fields[loss]}", style="green"),
         Distances(),
         TimeElapsedColumn(),
-        Left(),
+        TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=False) as progress:
-        bar = progress.add_task("", total=problem.k, phase="build", change="", loss="", seconds=0.0)
+        bar = progress.add_task("", total=problem.k, phase="build", change="", loss="")
 
-        def tell(step: TraceRecord) -> None:
-            # Of the trace: a fit that goes on from a checkpoint has made steps before.
+        def update(step: TraceRecord) -> None:
+            # From the trace, since a resumed fit has made steps before.
             done = Counter(record.phase for record in run.trace)
-            told: dict[str, Any] = {"change": _change(step), "loss": f"loss {step.loss:.6g}", "seconds": step.seconds}
-            if step.phase == "build" and step.medoid_in is not None and done["build"] < problem.k:
-                phase = f"build {done['build']}/{problem.k}"
-                progress.update(bar, completed=done["build"], phase=phase, **told)
-            else:
-                progress.tasks[0].total = None  # to `update`, None is no change
-                progress.update(bar, phase=f"swap {done['swap']}", **told)
+            building = step.phase == "build" and step.medoid_in is not None and done["build"] < problem.k
+            if not building:
+                progress.tasks[0].total = None  # `update` takes None for "no change"
+            phase = f"build {done['build']}/{problem.k}" if building else f"swap {done['swap']}"
+            fields = {"phase": phase, "change": _change(step), "loss": f"loss {step.loss:.6g}"}
+            progress.update(bar, completed=done["build"], **fields)  # type: ignore[arg-type]
 
-        yield tell
+        yield update
         progress.update(bar, total=1, completed=1, phase="done")
-
-
-def _short(number: float) -> str:
-    """Write a count in few characters.
-
-    >>> _short(950), _short(12_345), _short(3_400_000)
-    ('950', '12.3k', '3.4M')
-    """
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= size:
-            return f"{number / size:.1f}{letter}"
-    return f"{number:.0f}"

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["counted", "unknown"]
+__all__ = ["abbreviate", "counted", "unknown"]
+
+
+def abbreviate(number: float) -> str:
+    """Write a number in a few characters.
+
+    >>> abbreviate(950), abbreviate(15_000), abbreviate(3_400_000), abbreviate(0.05)
+    ('950', '15k', '3.4M', '0.05')
+    """
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(number) >= size:
+            return f"{number / size:.4g}{letter}"
+    return f"{number:.4g}"
 
 
 def counted(number: int, noun: str) -> str:
@@ -18,7 +30,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def unknown(word: str, known: Iterable[str]) -> str:
-    """Return what to say after a word that is not among those known.
+    """Return the end of a message about a word that is not among the known ones.
 
     >>> unknown("euclidian", ["euclidean", "cosine"])
     "is unknown; did you mean 'euclidean'? It must be one of cosine, euclidean"

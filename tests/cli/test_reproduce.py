@@ -11,9 +11,8 @@ from pathlib import Path
 
 import data
 from cli.conftest import COMMAND
-from medoids.reproduction.rows import Rows
-from medoids.reproduction.run import Run
 from medoids.reproduction.settings import NAMES
+from medoids.reproduction.trials import ResultsFile, Trial
 from medoids.storage.files import Lock
 
 Run_ = Callable[..., subprocess.CompletedProcess[str]]
@@ -45,24 +44,24 @@ def test_ctrl_c_keeps_the_rows(tmp_path: Path) -> None:
     folder = data.path("mnist_70000x784_uint8.npy.xz").parent
     command = [str(COMMAND), "reproduce", "agreement", "--out", str(tmp_path), "--data", str(folder)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as program:
-        while len(Rows(tmp_path / "rows.csv")) < 2:
+        while len(ResultsFile(tmp_path / "rows.csv")) < 2:
             assert program.poll() is None
             time.sleep(0.05)
         program.send_signal(signal.SIGINT)
         said = program.communicate(timeout=60)[1]
     assert program.returncode == 130
-    kept = len(Rows(tmp_path / "rows.csv"))
+    kept = len(ResultsFile(tmp_path / "rows.csv"))
     assert f"interrupted; {kept} rows are kept; run the same command to continue" in said
     assert "30 runs, about a minute on one core" in said
 
 
 def test_the_page_from_rows_that_are_there(medoids: Run_, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    rows = Rows(tmp_path / "out" / "rows.csv")
+    rows = ResultsFile(tmp_path / "out" / "rows.csv")
     for algorithm in ("BP", "BP++"):
         found = {"loss": "2.0", "build_loss": "2.5", "losses": "2.0", "swaps": "1", "converged": "True", "machine": "m"}
         counts = {f"{phase}_{kind}": "1" for phase in ("build", "swap") for kind in ("computed", "cpu")}
-        rows.add(Run("MNIST", 1_000, 10, 10, algorithm), {**found, **counts})
+        rows.add(Trial("MNIST", 1_000, 10, 10, algorithm), {**found, **counts})
     done = medoids("reproduce", "--no-run", "--out", "out", "--data", data.path("paper_logged_runs.csv").parent)
     assert "table-loss      Held: every ratio rounds to 1.00" in done.stdout
     assert "Not run: " in (tmp_path / "out" / "README.md").read_text()

@@ -24,7 +24,7 @@ from medoids.datasets import (
     logged_runs,
     paper_sample,
 )
-from medoids.datasets.download import fetched, remembered
+from medoids.datasets.files import computed_file, download
 from medoids.distances import dissimilarity
 
 
@@ -62,13 +62,13 @@ def test_a_download_is_checked_and_kept(tmp_path: Path, monkeypatch: pytest.Monk
     source = tmp_path / "source.bin"
     source.write_bytes(b"whole")
     sha256 = hashlib.sha256(b"whole").hexdigest()
-    assert fetched(source.as_uri(), "kept.bin", sha256).read_bytes() == b"whole"
+    assert download(source.as_uri(), "kept.bin", sha256).read_bytes() == b"whole"
     source.unlink()
-    assert fetched(source.as_uri(), "kept.bin", sha256).read_bytes() == b"whole", "from the cache"
+    assert download(source.as_uri(), "kept.bin", sha256).read_bytes() == b"whole", "from the cache"
 
     source.write_bytes(b"torn")
     with pytest.raises(ValueError, match=r"not received as published: SHA-256 \w+, expected"):
-        fetched(source.as_uri(), "other.bin", sha256)
+        download(source.as_uri(), "other.bin", sha256)
     assert [path.name for path in (tmp_path / "home" / "medoids").iterdir()] == ["kept.bin"]
 
 
@@ -77,13 +77,13 @@ def test_a_damaged_file_of_the_cache_is_not_used(tmp_path: Path, monkeypatch: py
     source = tmp_path / "source.bin"
     source.write_bytes(b"whole")
     sha256 = hashlib.sha256(b"whole").hexdigest()
-    kept = fetched(source.as_uri(), "kept.bin", sha256)
+    kept = download(source.as_uri(), "kept.bin", sha256)
     kept.write_bytes(b"wholE")
-    assert fetched(source.as_uri(), "kept.bin", sha256).read_bytes() == b"whole", "fetched again"
+    assert download(source.as_uri(), "kept.bin", sha256).read_bytes() == b"whole", "fetched again"
     kept.write_bytes(b"wholE")
     source.unlink()
     with pytest.raises(DataNotFound, match=r"kept.bin \(a damaged copy is in .*cannot be reached"):
-        fetched(source.as_uri(), "kept.bin", sha256)
+        download(source.as_uri(), "kept.bin", sha256)
 
 
 def test_what_was_computed_is_kept_and_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,10 +95,10 @@ def test_what_was_computed_is_kept_and_checked(tmp_path: Path, monkeypatch: pyte
         file.write(b"numbers")
 
     for _ in range(2):
-        assert remembered("rows.npy", make).read_bytes() == b"numbers"
+        assert computed_file("rows.npy", make).read_bytes() == b"numbers"
     assert made == [0], "once"
     (tmp_path / "home" / "medoids" / "rows.npy").write_bytes(b"numberS")
-    assert remembered("rows.npy", make).read_bytes() == b"numbers"
+    assert computed_file("rows.npy", make).read_bytes() == b"numbers"
     assert made == [0, 1]
 
 

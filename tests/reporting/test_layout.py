@@ -15,7 +15,7 @@ def placed(points: np.ndarray, size: float = 1.0) -> np.ndarray:
     """The map of the distances times ``size``."""
     D = cdist(points, points) * size
     found = k_medoids(D, 1, metric="precomputed")
-    return place(found, D, Precomputed(D), "precomputed", "objects").xy
+    return place(found, D, Precomputed(D), "precomputed").xy
 
 
 SIZES = [1e-170, 1e-8, 1.0, 1e8, 1e200]

@@ -170,7 +170,7 @@ def test_frames_bring_their_names_and_categories(tmp_path: Path) -> None:
     frame = pl.DataFrame({"size": [1, 2, 3, 90, 91, None], "colour": ["red", "red", "red", "blue", "blue", "blue"]})
     found = k_medoids(frame, 2, metric="gower")
     text = report(found, frame, tmp_path / "r.html").read_text()
-    assert "&#x27;blue&#x27;: 100% here, 50% in all" in text
+    assert "&#x27;blue&#x27;: 100% here, 50% overall" in text
     assert ">colour<" in text
 
 

@@ -12,11 +12,10 @@ from medoids import k_medoids
 from medoids.datasets import paper_sample
 from medoids.reproduction.page import write_page
 from medoids.reproduction.paper import disagreements, read_logs, rises
-from medoids.reproduction.peers import installed
-from medoids.reproduction.rows import Rows
-from medoids.reproduction.run import Run
+from medoids.reproduction.peers import is_installed
 from medoids.reproduction.runner import carry_out, possible
 from medoids.reproduction.settings import NAMES, plan
+from medoids.reproduction.trials import ResultsFile, Trial
 from reproduction.tiny import TINY
 
 
@@ -24,8 +23,8 @@ from reproduction.tiny import TINY
 def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = data.path("newsgroups_minilm_10000x384_float32.npy").parent
     out = tmp_path_factory.mktemp("reproduced")
-    rows = Rows(out / "rows.csv")
-    carry_out([run for run in plan(NAMES, TINY) if installed(run.algorithm)], rows, folder)
+    rows = ResultsFile(out / "rows.csv")
+    carry_out([run for run in plan(NAMES, TINY) if is_installed(run.algorithm)], rows, folder)
     write_page(rows, TINY, read_logs(folder), out)
     return out
 
@@ -45,8 +44,8 @@ def test_each_name_has_its_section(reproduced: Path, name: str) -> None:
 
 
 def test_a_row_has_what_a_fit_of_the_same_settings_gives(reproduced: Path) -> None:
-    run = Run("NEWSGROUPS", 200, 5, 10, "BP++", seed=1)
-    row = Rows(reproduced / "rows.csv")[run]
+    run = Trial("NEWSGROUPS", 200, 5, 10, "BP++", seed=1)
+    row = ResultsFile(reproduced / "rows.csv")[run]
     X = paper_sample("NEWSGROUPS", 200, data.FOLDER)
     found = k_medoids(X, 5, metric="cosine", algorithm="banditpam++", max_iter=10, random_state=1)
     assert float(row["loss"]) == pytest.approx(found.loss, rel=1e-12)
@@ -63,35 +62,35 @@ def test_a_row_has_what_a_fit_of_the_same_settings_gives(reproduced: Path) -> No
     )
 
 
-def made_up(folder: Path, losses: dict[tuple[int, str], float]) -> Rows:
-    rows = Rows(folder / "rows.csv")
+def made_up(folder: Path, losses: dict[tuple[int, str], float]) -> ResultsFile:
+    rows = ResultsFile(folder / "rows.csv")
     for (n, algorithm), loss in losses.items():
         found = {"loss": repr(loss), "build_loss": repr(loss + 1), "losses": repr(loss), "swaps": "1"}
         times = {f"{phase}_cpu": "2.0" if algorithm == "BP" else "1.0" for phase in ("build", "swap")}
         counts = {f"{phase}_computed": "600" if algorithm == "BP" else "200" for phase in ("build", "swap")}
-        rows.add(Run("NEWSGROUPS", n, 5, 10, algorithm), {**found, **times, **counts, "converged": "True"})
+        rows.add(Trial("NEWSGROUPS", n, 5, 10, algorithm), {**found, **times, **counts, "converged": "True"})
     return rows
 
 
 def test_a_ratio_that_does_not_round_to_one_is_told(tmp_path: Path) -> None:
     rows = made_up(tmp_path, {(150, "BP"): 1.0, (150, "BP++"): 1.0, (200, "BP"): 1.0, (200, "BP++"): 1.01})
     said = write_page(rows, TINY, {}, tmp_path)
-    assert said["table-loss"].startswith("Not held: the ratio is not 1.00 on 20 Newsgroups (cosine) 200 (3 of")
+    assert said["table-loss"].startswith("Not held: the ratio is not 1.00 on 20 Newsgroups (cosine) 200 (3 cells")
     assert "1.01 (+1.0e-02)" in (tmp_path / "README.md").read_text()
     # Twice the time and three times the distances in both phases: SWAP gains no more than BUILD.
-    assert "above 1 in all 3 cells; not larger for SWAP than BUILD" in said["table-speedup"]
+    assert "above 1 in all 3 cells; not larger for SWAP than for BUILD" in said["table-speedup"]
     assert "| 2.00 | 3.00 |" in (tmp_path / "README.md").read_text()
 
 
 def test_slopes_are_those_of_a_power_law(tmp_path: Path) -> None:
-    rows = Rows(tmp_path / "rows.csv")
+    rows = ResultsFile(tmp_path / "rows.csv")
     for n in (150, 200, 250, 300):
         found = {"loss": "1.0", "build_loss": "1.0", "losses": "", "swaps": "0", "converged": "False"}
         for seed in (0, 1):
             for name, power in (("BP++", 1), ("PairedPAM", 1.5)):
                 counts = {"build_computed": str(round(1e6 * n**power)), "swap_computed": "0"}
                 times = {"build_cpu": "1", "swap_cpu": "1"}
-                rows.add(Run("NEWSGROUPS", n, 5, 10, name, seed=seed), {**found, **counts, **times})
+                rows.add(Trial("NEWSGROUPS", n, 5, 10, name, seed=seed), {**found, **counts, **times})
     said = write_page(rows, TINY, {}, tmp_path)["fig-complexity"]
     assert "BP++ as n to the power 1.00 ± 0.00 on 20 Newsgroups" in said
     assert "PairedPAM as n to the power 1.50 ± 0.00 on 20 Newsgroups" in said

@@ -15,10 +15,9 @@ import pytest
 import data
 from medoids.reproduction.page import write_page
 from medoids.reproduction.paper import read_logs
-from medoids.reproduction.rows import COLUMNS, TIMES, Rows
-from medoids.reproduction.run import Run
 from medoids.reproduction.runner import missing
 from medoids.reproduction.settings import NAMES, plan
+from medoids.reproduction.trials import COLUMNS, TIMES, ResultsFile, Trial
 from reproduction.tiny import TINY
 
 NAMED = ("table-loss", "table-speedup", "fig-swaps", "agreement")
@@ -63,35 +62,35 @@ def test_killed_and_started_again_gives_the_same_files(tmp_path: Path) -> None:
     # The other files follow from the rows: with the same times, they are the same to the byte.
     third.mkdir()
     shutil.copy(whole / "rows.csv", third)
-    write_page(Rows(third / "rows.csv"), TINY, read_logs(data.FOLDER), third)
+    write_page(ResultsFile(third / "rows.csv"), TINY, read_logs(data.FOLDER), third)
     names = sorted(str(path.relative_to(whole)) for path in whole.rglob("*") if path.is_file())
     assert names == sorted(str(path.relative_to(broken)) for path in broken.rglob("*") if path.is_file())
     assert names == sorted(str(path.relative_to(third)) for path in third.rglob("*") if path.is_file())
     assert all((third / name).read_bytes() == (whole / name).read_bytes() for name in names)
 
 
-RUN = Run("MNIST", 1_000, 5, 10, "BP++", delta=1e-3, seed=2)
+RUN = Trial("MNIST", 1_000, 5, 10, "BP++", delta=1e-3, seed=2)
 
 
 def test_a_line_that_was_not_finished_is_made_again(tmp_path: Path) -> None:
-    rows = Rows(tmp_path / "rows.csv")
+    rows = ResultsFile(tmp_path / "rows.csv")
     rows.add(RUN, {"loss": "1.5"})
     before = rows.path.read_bytes()
-    other = Run("MNIST", 1_000, 5, 10, "BP")
+    other = Trial("MNIST", 1_000, 5, 10, "BP")
     rows.add(other, {"loss": "2.5"})
     rows.path.write_bytes(rows.path.read_bytes()[:-7])
-    again = Rows(rows.path)
+    again = ResultsFile(rows.path)
     assert missing([RUN, other], again) == [other]
     assert rows.path.read_bytes() == before
     again.add(other, {"loss": "2.5"})
-    assert [row["loss"] for row in Rows(rows.path)] == ["1.5", "2.5"]
+    assert [row["loss"] for row in ResultsFile(rows.path).values()] == ["1.5", "2.5"]
 
 
 def test_rows_of_another_version_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match=r"rows\.csv has other columns"):
-        Rows(file)
+        ResultsFile(file)
 
 
 def test_no_run_is_made_twice_for_two_names() -> None:

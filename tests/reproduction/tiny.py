@@ -7,11 +7,11 @@ from pathlib import Path
 
 from medoids.reproduction.page import write_page
 from medoids.reproduction.paper import read_logs
-from medoids.reproduction.rows import Rows
 from medoids.reproduction.runner import carry_out
-from medoids.reproduction.settings import Scale, plan
+from medoids.reproduction.settings import ExperimentScale, plan
+from medoids.reproduction.trials import ResultsFile
 
-TINY = Scale(
+TINY = ExperimentScale(
     name="tiny",
     sizes={"NEWSGROUPS": (150, 200, 250), "SCRNA-WORM": (100, 120)},
     large={"NEWSGROUPS": (300,)},
@@ -26,6 +26,6 @@ TINY = Scale(
 
 if __name__ == "__main__":
     out, data, *names = sys.argv[1:]
-    rows = Rows(Path(out) / "rows.csv")
+    rows = ResultsFile(Path(out) / "rows.csv")
     carry_out(plan(names, TINY), rows, data)
     write_page(rows, TINY, read_logs(data), Path(out))

@@ -397,9 +397,9 @@ def demo(
 ) -> None:
     """Find ten medoids of 1,797 handwritten digits, which come with scikit-learn, and write a report."""
     check_report_path(report)
-    from medoids.demo import main
+    from medoids.demo import run_demo
 
-    main(report)
+    run_demo(report)
 
 
 @app.command(cls=Command)

@@ -78,11 +78,11 @@ def _add_rows_and_page(
     from medoids.reproduction.cost import expected_seconds
     from medoids.reproduction.page import write_page
     from medoids.reproduction.paper import read_logs
-    from medoids.reproduction.rows import Rows
     from medoids.reproduction.runner import carry_out, missing, possible
     from medoids.reproduction.settings import NAMES, SCALES, plan
+    from medoids.reproduction.trials import ResultsFile
 
-    rows = Rows(folder / "rows.csv")
+    rows = ResultsFile(folder / "rows.csv")
     if not no_run:
         runs, reasons = possible(missing(plan(names or NAMES, SCALES[scale]), rows), data)
         if reasons and not runs and not len(rows):

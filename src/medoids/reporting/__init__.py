@@ -1,18 +1,25 @@
-"""Showing a clustering: one HTML file that needs nothing else, and the same figures in matplotlib (``medoids.plot``).
+"""Showing a clustering: one self-contained HTML file, and the same figures in matplotlib (``medoids.plot``).
+
+May import ``quality``, ``result``, ``storage``, ``distances`` and ``engine``. It reads results and computes a few more
+distances, but runs no algorithm.
 
 ::
 
-    report.py ── clustering, data ──> page.py (the HTML)  <── page.css, page.js
-                   choosing.py   the page of a path: every number of clusters
-                   layout.py     where each point lies on a plane
-                   things.py     what a point is: an image, a row of a table, a text, a series
-                   charts.py     figures as SVG
-                   palette.py    colours and shapes, for all eyes and both colour schemes
-                   images.py     arrays as PNG
-
-Reads results and asks ``distances`` for a few more of them; no algorithm is run here.
+    writing.py        `report`: from a clustering and its data to a file
+    page.py           the page of a clustering
+    choosing.py       the page of a path over the number of clusters
+    document.py       the HTML that both pages share; page.css and page.js
+    recognition.py    what the rows of X are: images, rows of a table, texts, series
+    things.py         how images, texts and series are shown
+    tables.py         how rows of a table are shown
+    layout.py         where each point lies on a plane
+    charts.py         figures as SVG
+    axes.py           axes of line charts
+    palette.py        colours and shapes for all eyes and both colour schemes
+    images.py         arrays as PNG
+    formatting.py     numbers and texts
 """
 
-from medoids.reporting.report import report
+from medoids.reporting.writing import report
 
 __all__ = ["report"]

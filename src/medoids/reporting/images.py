@@ -1,4 +1,4 @@
-"""Arrays of pixels as PNG files, in the few lines that it takes."""
+"""Arrays of pixels as PNG files."""
 
 from __future__ import annotations
 
@@ -9,34 +9,31 @@ import zlib
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["data_uri", "png", "sheet"]
+__all__ = ["Pixels", "data_uri", "sheet"]
 
 Pixels = npt.NDArray[np.uint8]
 
 
-def png(pixels: Pixels) -> bytes:
-    r"""Encode grey (h, w) or RGB (h, w, 3) pixels.
+def data_uri(pixels: Pixels) -> str:
+    """Return grey (h, w) or RGB (h, w, 3) pixels as the address of a PNG image.
 
-    >>> png(np.zeros((2, 3), np.uint8))[:8]
-    b'\x89PNG\r\n\x1a\n'
+    >>> data_uri(np.zeros((2, 3), np.uint8))[:33]
+    'data:image/png;base64,iVBORw0KGgo'
     """
     height, width = pixels.shape[:2]
     kind = 0 if pixels.ndim == 2 else 2
     rows = np.ascontiguousarray(pixels).reshape(height, -1)
-    lines = np.concatenate([np.zeros((height, 1), np.uint8), rows], axis=1).tobytes()  # filter 0: as they are
+    lines = np.concatenate([np.zeros((height, 1), np.uint8), rows], axis=1).tobytes()  # filter 0: no filter
     header = struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)
     chunks = (b"IHDR", header), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
+    png = b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body)) for name, body in chunks
     )
-
-
-def data_uri(pixels: Pixels) -> str:
-    return "data:image/png;base64," + base64.b64encode(png(pixels)).decode()
+    return "data:image/png;base64," + base64.b64encode(png).decode()
 
 
 def sheet(images: Pixels, columns: int) -> Pixels:
-    """Lay images of shape (n, h, w) or (n, h, w, 3) out in rows of so many columns.
+    """Arrange images of shape (n, h, w) or (n, h, w, 3) in rows of ``columns`` images.
 
     >>> sheet(np.arange(3, dtype=np.uint8).reshape(3, 1, 1), 2).tolist()
     [[0, 1], [2, 0]]

@@ -1,4 +1,4 @@
-"""Where each point lies on a plane: PCA for vectors, landmark MDS for whatever has only distances."""
+"""Where each point lies on a plane: PCA for vectors, landmark MDS if there are only distances."""
 
 from __future__ import annotations
 
@@ -11,25 +11,22 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import normalize
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from medoids.distances import Dissimilarity
+from medoids.distances import Dissimilarity, kind_of
 from medoids.engine.arrays import Float64s, Rows
 from medoids.result import Clustering
 
-__all__ = ["LIMIT", "Layout", "distances_to_medoids", "drawn_rows", "place"]
+__all__ = ["Layout", "drawn_rows", "place"]
 
-
-# Points that are drawn at most.
-LIMIT = 5_000
-# A cluster shows at least so many of its points, however small its share.
-_FEWEST = 10
-# Landmarks beside the medoids; where a distance is dear, only as many as a plane needs.
-_LANDMARKS, _DEAR_LANDMARKS = 100, 10
-_DEAR = 1_000.0
-# The length of an axis of the map, as a share of the first one's, below which it is rounding: eigenvalues, its square,
-# are good to about 1e-14.
-_FLAT = 1e-5
-# Names of metrics that see directions only.
-_DIRECTIONS = ("cosine", "correlation")
+# Points on a map: more make the file large and the map a blot.
+_MOST_DRAWN = 5_000
+# Points drawn of even the smallest cluster.
+_FEWEST_DRAWN = 10
+# Landmarks besides the medoids: enough that a map hardly changes with more.
+_EXTRA_LANDMARKS = 100
+# Landmarks in total for a distance of at least this cost: as few as a plane needs.
+_COSTLY_DISTANCE, _COSTLY_LANDMARKS = 1_000.0, 10
+# An axis of a map shorter than this share of the first is rounding: eigenvalues, its squares, are accurate to 1e-14.
+_NEGLIGIBLE_AXIS = 1e-5
 
 
 @dataclass(frozen=True)
@@ -39,10 +36,10 @@ class Layout:
     Attributes
     ----------
     rows : ndarray of shape (m,)
-        Which rows of X are drawn, ascending; the medoids are among them.
+        The rows of X that are drawn, ascending, including the medoids.
     xy : ndarray of shape (m, 2)
     method, note : str
-        How they were placed, and what to know when reading the map.
+        How they were placed, and how to read the map.
     """
 
     rows: Rows
@@ -51,8 +48,8 @@ class Layout:
     note: str
 
 
-def drawn_rows(labels: Rows, medoids: Rows, limit: int = LIMIT) -> Rows:
-    """Choose at most ``limit`` rows: the medoids, and of each cluster its share, but a few of even the smallest.
+def drawn_rows(labels: Rows, medoids: Rows, limit: int = _MOST_DRAWN) -> Rows:
+    """Choose at most ``limit`` rows: the medoids, and of each cluster its share, but at least a few.
 
     >>> drawn_rows(np.array([0, 0, 1]), np.array([0, 2])).tolist()
     [0, 1, 2]
@@ -61,14 +58,14 @@ def drawn_rows(labels: Rows, medoids: Rows, limit: int = LIMIT) -> Rows:
     if n <= limit:
         return np.arange(n)
     sizes = np.bincount(labels, minlength=k)
-    quota = np.maximum(np.minimum(sizes, max(min(_FEWEST, limit // k), 1)), limit * sizes // n)
+    quota = np.maximum(np.minimum(sizes, max(min(_FEWEST_DRAWN, limit // k), 1)), limit * sizes // n)
+    largest_first = np.argsort(-sizes, kind="stable")
     while (rest := limit - int(quota.sum())) != 0:
-        # The largest cluster gives or takes: a handful of points more or less do not show in it.
-        step = 1 if rest > 0 else -1
-        open_ = np.flatnonzero((quota < sizes) if rest > 0 else (quota > 1))
-        if not len(open_):
+        # Adjust the largest clusters, where a few points more or less do not show.
+        adjustable = largest_first[(quota < sizes if rest > 0 else quota > 1)[largest_first]]
+        if not len(adjustable):
             break
-        quota[open_[np.argsort(-sizes[open_], kind="stable")[: abs(rest)]]] += step
+        quota[adjustable[: abs(rest)]] += np.sign(rest)
     random = np.random.RandomState(0)
     chosen = [medoids]
     for cluster in np.flatnonzero(quota > 0):
@@ -78,77 +75,71 @@ def drawn_rows(labels: Rows, medoids: Rows, limit: int = LIMIT) -> Rows:
     return np.sort(np.concatenate(chosen))
 
 
-def distances_to_medoids(distance: Dissimilarity, medoids: Rows, rows: Rows) -> Float64s:
-    """Distances d(medoid, row) as an array of shape (k, rows)."""
-    return distance.exact_block(medoids, rows)
-
-
-def place(
-    clustering: Clustering, X: Any, distance: Dissimilarity, metric: Any, kind: str, limit: int = LIMIT
-) -> Layout:
-    """Put the points of a clustering on a plane."""
-    rows = drawn_rows(clustering.labels, clustering.medoid_indices, limit)
+def place(clustering: Clustering, X: Any, distance: Dissimilarity, metric: Any) -> Layout:
+    """Place the points of a clustering on a plane."""
+    rows = drawn_rows(clustering.labels, clustering.medoid_indices)
     if metric == "haversine":
         latitude, longitude = np.asarray(X, dtype=np.float64)[rows].T
         return Layout(rows, np.column_stack([longitude, latitude]), "map", "East is right and north is up.")
-    if kind == "vectors":
-        return _principal(X, rows, metric)
-    return _landmarks(clustering, distance, rows)
+    numeric = issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iuf")
+    if numeric and kind_of(metric) != "matrix" and metric not in ("dtw", "jaccard"):
+        return _principal_components(X, rows, metric)
+    return _landmark_mds(clustering, distance, rows)
 
 
-def _principal(X: Any, rows: Rows, metric: Any) -> Layout:
-    part: Any = X[rows].astype(np.float64) if issparse(X) else np.asarray(X[rows], dtype=np.float64)
-    if metric in _DIRECTIONS:
+def _principal_components(X: Any, rows: Rows, metric: Any) -> Layout:
+    part: Any = X[rows].astype(np.float64)
+    if metric in ("cosine", "correlation"):
         part = normalize(part)
-    if min(part.shape) < 3:
-        dense: Float64s = part.toarray() if issparse(part) else part
-        if dense.shape[1] >= 2 and len(dense) >= 2:
-            xy = PCA(2).fit_transform(dense)
-            return Layout(rows, xy, "PCA", "Directions of greatest variance.")
-        # One number for each point: the height is only there to keep points apart.
-        height = (np.arange(len(dense)) * 0.618034 % 1 - 0.5) * 0.3 * (np.ptp(dense) or 1.0)
-        return Layout(rows, np.column_stack([dense[:, 0], height]), "line", "Only the horizontal position has meaning.")
+    if issparse(part) and min(part.shape) < 3:
+        part = part.toarray()
+    if min(part.shape) < 2:
+        # A single number per point: the height only keeps points apart.
+        height = (np.arange(len(part)) * 0.618034 % 1 - 0.5) * 0.3 * (np.ptp(part) or 1.0)
+        return Layout(
+            rows, np.column_stack([part[:, 0], height]), "line", "Only the horizontal position is meaningful."
+        )
     if issparse(part):
-        varies = bool(mean_variance_axis(part, 0)[1].any())
+        varies = mean_variance_axis(part, 0)[1].any()
     else:
-        part = part - part.mean(axis=0)
-        # Squares of very large or small numbers would overflow or vanish.
-        part /= np.abs(part).max() or 1.0
-        varies = bool(part.any())
+        part -= part.mean(axis=0)
+        part /= np.abs(part).max() or 1.0  # squares of very large or small numbers would overflow or vanish
+        varies = part.any()
     if not varies:
         return Layout(rows, np.zeros((len(rows), 2)), "PCA", "All points are equal.")
-    model = PCA(2, svd_solver="arpack", random_state=0)
+    model = PCA(2, svd_solver="arpack" if min(part.shape) > 2 else "full", random_state=0)
     with np.errstate(all="ignore"):
         xy = model.fit_transform(part)
         share = float(np.nan_to_num(model.explained_variance_ratio_).sum())
-    note = f"The two directions of greatest variance, which hold {share:.0%} of it."
+    note = f"The two directions of largest variance, with {share:.0%} of it."
     return Layout(rows, np.nan_to_num(xy), "PCA", note)
 
 
-def _landmarks(clustering: Clustering, distance: Dissimilarity, rows: Rows) -> Layout:
-    """Place points by their distances to landmarks (de Silva and Tenenbaum 2004): the medoids and a few more."""
+def _landmark_mds(clustering: Clustering, distance: Dissimilarity, rows: Rows) -> Layout:
+    """Place points by their distances to landmarks (de Silva and Tenenbaum 2004), the medoids and a few more."""
     medoids = clustering.medoid_indices
-    wanted = _DEAR_LANDMARKS if distance.cost >= _DEAR else len(medoids) + _LANDMARKS
-    others = np.setdiff1d(rows, medoids)
-    extra = np.random.RandomState(0).permutation(others)[: max(wanted - len(medoids), 0)]
-    landmarks = np.concatenate([medoids, extra])
+    costly = distance.cost >= _COSTLY_DISTANCE
+    extra = max(_COSTLY_LANDMARKS - len(medoids), 0) if costly else _EXTRA_LANDMARKS
+    others = np.random.RandomState(0).permutation(np.setdiff1d(rows, medoids))
+    landmarks = np.concatenate([medoids, others[:extra]])
     between = distance.exact_block(landmarks, landmarks)
     to_points = distance.exact_block(landmarks, rows)
-    # Squares of very large or small numbers would overflow or vanish.
+    # The squares of very large or small numbers would overflow or vanish.
     unit = max(float(np.abs(between).max()), float(np.abs(to_points).max())) or 1.0
     between, to_points = between / unit, to_points / unit
-    shift = min(float(between.min()), float(to_points.min()), 0.0)  # negative distances have no squares to speak of
+    shift = min(float(between.min()), float(to_points.min()), 0.0)  # the squares of negative distances would mislead
     squares = (((between + between.T) / 2) - shift) ** 2
     means = squares.mean(axis=0)
     values, vectors = np.linalg.eigh(-0.5 * (squares - means - means[:, None] + means.mean()))
     top = values.argsort()[::-1][:2]
     scale = np.sqrt(np.maximum(values[top], 0))
-    # An axis that is nearly nothing beside the first is rounding, which the division would blow up.
-    axes = np.divide(vectors[:, top], scale, out=np.zeros_like(vectors[:, top]), where=scale > _FLAT * scale[0])
+    axes = np.divide(
+        vectors[:, top], scale, out=np.zeros_like(vectors[:, top]), where=scale > _NEGLIGIBLE_AXIS * scale[0]
+    )
     xy = -0.5 * unit * ((to_points - shift) ** 2 - means[:, None]).T @ axes
-    # The sign of an eigenvector is arbitrary: fix it, so that the same data give the same picture.
+    # The sign of an eigenvector is arbitrary: choose it so that the same data give the same picture.
     xy *= np.where(xy[np.abs(xy).argmax(axis=0), np.arange(xy.shape[1])] < 0, -1, 1)
     if xy.shape[1] < 2:
         xy = np.column_stack([xy, np.zeros(len(xy))])
-    note = f"Placed by distances to {len(landmarks)} landmarks, the medoids among them, as well as a plane allows."
+    note = f"Placed by the distances to {len(landmarks)} landmarks, including the medoids, as well as a plane allows."
     return Layout(rows, np.nan_to_num(xy), "Landmark MDS", note)

@@ -1,7 +1,7 @@
-"""How clusters are told apart: by a colour and a shape, so that neither alone is needed.
+"""A colour and a shape for each cluster, so that readers can rely on either.
 
-The colours follow Okabe and Ito (2008), which colour-blind readers can tell apart, made darker for white paper and
-lighter for a dark screen where contrast asks for it. Eight colours and seven shapes give 56 clusters their own pair;
+The colours follow Okabe and Ito (2008), which colour-blind readers can distinguish, made darker for white paper and
+lighter for dark screens where contrast requires it. Eight colours and seven shapes give 56 clusters their own pair;
 beyond that, the numbers on the medoids decide.
 """
 
@@ -13,7 +13,7 @@ __all__ = ["DARK", "LIGHT", "MATPLOTLIB_MARKERS", "SHAPES", "colour_of", "shape_
 LIGHT = ["#0072b2", "#d55e00", "#00855f", "#b8477f", "#957300", "#3793cf", "#6a51a3", "#6b6b6b"]
 DARK = ["#4fa8e0", "#f58747", "#2cc295", "#e79ac3", "#e8cd3c", "#9bd6fa", "#b9a5ee", "#bdbdbd"]
 
-# Paths around (0, 0) of about equal area.
+# Paths around (0, 0) with about equal areas.
 SHAPES = [
     "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
     "M-3.5,-3.5h7v7h-7z",
@@ -27,7 +27,7 @@ MATPLOTLIB_MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 
 
 def colour_of(cluster: int) -> int:
-    """Return which of the colours a cluster has.
+    """Return the number of a cluster's colour.
 
     >>> len({(colour_of(j), shape_of(j)) for j in range(56)})
     56

@@ -1,38 +1,36 @@
-"""What a point is, so that a medoid can be shown as what it is: an image, a row of a table, a text, a series."""
+"""How points are shown as what they are: images, texts, series, or row numbers."""
 
 from __future__ import annotations
 
 import ast
-from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from medoids.engine.arrays import Rows
-from medoids.reporting.images import data_uri, sheet
-from medoids.reporting.wording import escaped, number, shortened
+from medoids.engine.arrays import Float64s, Rows
+from medoids.reporting.formatting import escape, format_number, shorten
+from medoids.reporting.images import Pixels, data_uri, sheet
 from medoids.result import Clustering
 
-__all__ = ["Images", "Numbered", "Objects", "Series", "Things"]
+__all__ = ["Images", "Objects", "Series", "Things"]
 
-
-# Pixels of all thumbnails that a report carries at most: 5,000 images of 28 x 28.
-_THUMBNAILS = 4_000_000
+# Pixels of all thumbnails in a report: enough for 5,000 images of 28 x 28.
+_THUMBNAIL_PIXELS = 4_000_000
+# Thumbnails per row of the sheet that holds them all: 5,000 make about a square.
 _SHEET_COLUMNS = 64
-# Images of at most so many pixels on a side are smoothed.
-_SMOOTH = 16
+# Images of up to this many pixels on a side are smoothed: blocks of a few pixels are hard to read.
+_SMOOTHED_SIDE = 16
 
 
-class Things(ABC):
-    """The points of a clustering, to be shown.
+class Things:
+    """The points of a clustering; of this class, if only their distances are known.
 
     Attributes
     ----------
     noun : str
-        What one is called.
+        What one of them is called.
     wide : bool
-        Whether a card needs room.
+        Whether the card of a medoid needs more room than an image.
     """
 
     noun = "point"
@@ -41,46 +39,37 @@ class Things(ABC):
     def __init__(self, clustering: Clustering) -> None:
         self.clustering = clustering
 
-    @abstractmethod
     def card(self, cluster: int) -> str:
         """Return HTML that shows a medoid."""
+        return "".join(
+            f'<p class="pair"><b>{name} rows</b> {", ".join(f"{row:,}" for row in rows)}</p>'
+            for name, rows in self.examples(cluster, 5, 2).items()
+        )
 
     def line(self, row: int) -> str:
-        """Return one line of plain text about a point, for its hover text; empty where nothing is known."""
+        """Return one line of plain text about a point for its tooltip; empty if there is nothing to say."""
         return ""
 
     def name(self, row: int) -> str:
-        """Return what to call a point where it can be called by what it is."""
+        """Return a name for a point if its content can serve as one."""
         return ""
 
     def thumbnails(self, rows: Rows) -> dict[str, Any] | None:
-        """Return small images of points as one sheet, for their hover texts."""
+        """Return small images of points for their tooltips, as one sheet."""
         return None
 
-    def neighbours(self, cluster: int, near: int, far: int) -> tuple[Rows, Rows]:
-        """Members of a cluster closest to its medoid, the medoid left out, and farthest from it."""
+    def examples(self, cluster: int, near: int, far: int) -> dict[str, list[int]]:
+        """Return the members of a cluster nearest to its medoid, without the medoid, and those farthest from it."""
         found = self.clustering
         members = np.flatnonzero(found.labels == cluster)
         members = members[members != found.medoid_indices[cluster]]
-        order = members[np.argsort(found.distances[members], kind="stable")]
-        return order[:near], order[near:][::-1][:far]
-
-
-class Numbered(Things):
-    """Points of which only distances are known."""
-
-    def card(self, cluster: int) -> str:
-        near, far = self.neighbours(cluster, 5, 2)
-        lines = [("nearest rows", near), ("farthest rows", far)]
-        return "".join(
-            f'<p class="pair"><b>{name}</b> {", ".join(f"{row:,}" for row in rows)}</p>'
-            for name, rows in lines
-            if len(rows)
-        )
+        order = members[np.argsort(found.distances[members], kind="stable")].tolist()
+        groups = {"nearest": order[:near], "farthest": order[near:][::-1][:far]}
+        return {name: rows for name, rows in groups.items() if rows}
 
 
 class Objects(Things):
-    """Strings, shown in full; token sequences, sets, trees and any other objects as their text."""
+    """Strings; token sequences, sets, trees and other objects as text."""
 
     noun = "text"
     wide = True
@@ -90,6 +79,7 @@ class Objects(Things):
         self._objects = objects
 
     def text(self, row: int) -> str:
+        """Return an object as text."""
         thing = self._objects[row]
         if isinstance(thing, str):
             return thing
@@ -107,18 +97,17 @@ class Objects(Things):
         return repr(thing)
 
     def line(self, row: int) -> str:
-        return shortened(self.text(row), 120)
+        return shorten(self.text(row), 120)
 
     def name(self, row: int) -> str:
-        return shortened(self.text(row), 40)
+        return shorten(self.text(row), 40)
 
     def card(self, cluster: int) -> str:
         medoid = self.text(int(self.clustering.medoid_indices[cluster]))
-        parts = [f'<pre class="text" tabindex="0">{escaped(medoid)}</pre>']
-        for name, rows in zip(("nearest", "farthest"), self.neighbours(cluster, 4, 2), strict=True):
-            if len(rows):
-                texts = "".join(f"<li>{escaped(shortened(self.text(int(row)), 60))}</li>" for row in rows)
-                parts.append(f'<div class="examples"><b>{name}</b><ul>{texts}</ul></div>')
+        parts = [f'<pre class="text" tabindex="0">{escape(medoid)}</pre>']
+        for name, rows in self.examples(cluster, 4, 2).items():
+            texts = "".join(f"<li>{escape(shorten(self.text(row), 60))}</li>" for row in rows)
+            parts.append(f'<div class="examples"><b>{name}</b><ul>{texts}</ul></div>')
         return "".join(parts)
 
 
@@ -131,50 +120,46 @@ class Images(Things):
         super().__init__(clustering)
         self._X, self._shape = X, shape
         part = np.asarray(X[:: max(len(X) // 2000, 1)], dtype=np.float64)
-        self._low, self._high = float(part.min()), float(part.max())
-        # Strokes on an empty ground, as in handwriting, are shown as ink on paper, and as chalk on a dark page.
-        self.ink = len(shape) == 2 and float(np.median(part)) <= self._low + 0.1 * (self._high - self._low)
+        self._low, self._range = float(part.min()), float(np.ptp(part)) or 1.0
+        # Strokes on an empty background, as in handwriting, are shown as ink on paper, and as chalk on a dark page.
+        self._ink = len(shape) == 2 and float(np.median(part)) <= self._low + 0.1 * self._range
+        smoothed = max(shape[:2]) <= _SMOOTHED_SIDE
+        self._look = (" ink" if self._ink else "") + ("" if smoothed else " sharp")
+        self._side = 120 if smoothed else 168
 
-    def pixels(self, rows: Any) -> npt.NDArray[np.uint8]:
+    def _pixels(self, rows: Any) -> Pixels:
         values = np.asarray(self._X[rows], dtype=np.float64).reshape(-1, *self._shape)
-        shade = np.clip((values - self._low) / ((self._high - self._low) or 1.0), 0, 1) * 255
-        return np.asarray(255 - shade if self.ink else shade, dtype=np.float64).round().astype(np.uint8)
-
-    @property
-    def look(self) -> str:
-        """Classes: a few pixels are easier to read when the browser smooths them."""
-        return (" ink" if self.ink else "") + (" sharp" if max(self._shape[:2]) > _SMOOTH else "")
+        shade = np.clip((values - self._low) / self._range, 0, 1) * 255
+        return np.asarray(255 - shade if self._ink else shade).round().astype(np.uint8)
 
     def card(self, cluster: int) -> str:
         row = int(self.clustering.medoid_indices[cluster])
-        near, far = self.neighbours(cluster, 5, 2)
-        height, width = self._shape[:2]
-        side = f"--side:{168 if max(height, width) > _SMOOTH else 120}px"
         text = f"medoid {cluster}, row {row}"
-        picture = data_uri(self.pixels([row])[0])
-        parts = [f'<img class="medoid{self.look}" style="{side}" src="{picture}" alt="{text}">']
-        for name, rows in (("nearest", near), ("farthest", far)):
-            if len(rows):
-                strip = data_uri(sheet(self.pixels(rows), len(rows)))
-                where = ", ".join(str(int(i)) for i in rows)
-                share = f"--images:{len(rows)};--ratio:{width / height:.3f}"
-                parts.append(
-                    f'<figure class="strip" style="{share}"><figcaption>{name}</figcaption>'
-                    f'<img class="small{self.look}" src="{strip}" alt="rows {where}"></figure>'
-                )
+        picture = data_uri(self._pixels([row])[0])
+        parts = [f'<img class="medoid{self._look}" style="--side:{self._side}px" src="{picture}" alt="{text}">']
+        for name, rows in self.examples(cluster, 5, 2).items():
+            strip = data_uri(sheet(self._pixels(rows), len(rows)))
+            size = f"--images:{len(rows)};--ratio:{self._shape[1] / self._shape[0]:.3f}"
+            parts.append(
+                f'<figure class="strip" style="{size}"><figcaption>{name}</figcaption>'
+                f'<img class="small{self._look}" src="{strip}" alt="rows {", ".join(map(str, rows))}"></figure>'
+            )
         return "".join(parts)
 
     def thumbnails(self, rows: Rows) -> dict[str, Any] | None:
-        height, width = self._shape[:2]
-        if len(rows) * int(np.prod(self._shape)) > _THUMBNAILS:
+        if len(rows) * int(np.prod(self._shape)) > _THUMBNAIL_PIXELS:
             return None
-        picture = data_uri(sheet(self.pixels(rows), _SHEET_COLUMNS))
-        size = {"columns": _SHEET_COLUMNS, "width": width, "height": height}
-        return {"picture": picture, **size, "look": self.look.strip()}
+        return {
+            "picture": data_uri(sheet(self._pixels(rows), _SHEET_COLUMNS)),
+            "columns": _SHEET_COLUMNS,
+            "width": self._shape[1],
+            "height": self._shape[0],
+            "look": self._look.strip(),
+        }
 
 
 class Series(Things):
-    """Numbers in time, of one or several channels and of any length, as sparklines."""
+    """Time series of one or several channels and of any length, as sparklines."""
 
     noun = "series"
     wide = True
@@ -183,10 +168,11 @@ class Series(Things):
         super().__init__(clustering)
         self._series = series
         self._channels_first = (clustering.parameters.get("metric_params") or {}).get("layout") == "channels_first"
-        some = [self._values(int(row)) for row in clustering.medoid_indices]
-        self._low, self._high = min(float(s.min()) for s in some), max(float(s.max()) for s in some)
+        medoids = [self._values(row) for row in clustering.medoid_indices.tolist()]
+        self._low, self._high = min(float(s.min()) for s in medoids), max(float(s.max()) for s in medoids)
 
-    def _values(self, row: int) -> npt.NDArray[np.float64]:
+    def _values(self, row: int) -> Float64s:
+        """Return a series as an array of shape (length, channels)."""
         values = np.asarray(self._series[row], dtype=np.float64)
         if values.ndim == 1:
             return values[:, None]
@@ -194,26 +180,26 @@ class Series(Things):
 
     def line(self, row: int) -> str:
         values = self._values(row)
-        return f"{len(values):,} values from {number(values.min())} to {number(values.max())}"
+        return f"{len(values):,} values from {format_number(values.min())} to {format_number(values.max())}"
 
     def card(self, cluster: int) -> str:
         row = int(self.clustering.medoid_indices[cluster])
-        near, far = self.neighbours(cluster, 6, 2)
-        lines = [self._path(int(i), "faint") for i in (*near, *far)] + [self._path(row, "bold")]
-        label = escaped(f"medoid {cluster}, row {row}: {self.line(row)}")
+        members = [member for rows in self.examples(cluster, 6, 2).values() for member in rows]
+        lines = [self._path(member, "faint") for member in members] + [self._path(row, "bold")]
+        label = escape(f"medoid {cluster}, row {row}: {self.line(row)}")
         return (
             f'<svg class="spark" viewBox="0 0 200 80" preserveAspectRatio="none" role="img" aria-label="{label}">'
             f"<title>{label}</title>{''.join(lines)}</svg>"
-            f'<p class="pair">{escaped(self.line(row))}; thin lines are members</p>'
+            f'<p class="pair">{escape(self.line(row))}; thin lines are members</p>'
         )
 
-    def _path(self, row: int, kind: str) -> str:
+    def _path(self, row: int, style: str) -> str:
         values = self._values(row)
-        x = np.linspace(0, 200, len(values)) if len(values) > 1 else np.array([0.0, 200.0])
-        out = []
-        for channel in values.T:
-            channel = np.repeat(channel, 2) if len(values) == 1 else channel
-            y = 76 - 72 * np.clip((channel - self._low) / ((self._high - self._low) or 1.0), -0.05, 1.05)
-            points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
-            out.append(f'<polyline class="{kind}" points="{points}"/>')
-        return "".join(out)
+        values = np.repeat(values, 2, axis=0) if len(values) == 1 else values  # a single value is a flat line
+        heights = 76 - 72 * np.clip((values - self._low) / ((self._high - self._low) or 1.0), -0.05, 1.05)
+        x = np.linspace(0, 200, len(values))
+        out = ""
+        for channel in heights.T:
+            points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, channel, strict=True))
+            out += f'<polyline class="{style}" points="{points}"/>'
+        return out

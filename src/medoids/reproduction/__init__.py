@@ -1,7 +1,19 @@
-"""The experiments of the paper, beside its figures and the authors' logs: ``medoids reproduce``.
+"""The experiments of the paper, next to its figures and the authors' logs: ``medoids reproduce``.
 
-One file an idea. `run` is the settings of a fit, `settings` which fits each table and figure needs, `cost` what they
-take; `fits` and `peers` make one, `rows` keeps what was found, `runner` makes those that are missing. From the rows,
-with `paper` (what it prints, what its authors logged), `losses`, `speeds` and `contests` write the tables and `charts`
-draws, in the words of `results`; `page` puts them together. A face: may import everything but ``cli``.
+Imported only by ``medoids reproduce``; may import everything except ``cli``.
+
+::
+
+    settings.py   which trials each table and figure needs, at each scale
+      cost.py       how long a trial takes, roughly
+    runner.py     runs the trials that have no row yet
+      fits.py       one trial with this package or with a peer
+      peers.py      the other packages
+      trials.py     settings of fits, their results, and the file of results
+    page.py       README.md with all tables and figures
+      losses.py     the claims about losses; agreement with PAM, and the peers
+      speeds.py     the claims about time and distances
+      paper.py      what the paper prints and what its authors logged
+      charts.py     figures as SVG
+      markdown.py   tables and numbers as text
 """

@@ -1,12 +1,13 @@
-"""One run, and what is known of it afterwards."""
+"""One trial, fitted on one core, and the row of its results."""
 
 from __future__ import annotations
 
 import datetime
 import os
 import platform
+import re
 import warnings
-from functools import cache, lru_cache
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter, process_time
@@ -24,14 +25,13 @@ from medoids.distances import dissimilarity
 from medoids.inputs import check_data
 from medoids.pipeline import choose_algorithm, described, prepare
 from medoids.reproduction.peers import PEERS
-from medoids.reproduction.rows import TIMES, Row
-from medoids.reproduction.run import Run
+from medoids.reproduction.trials import TIMES, Row, Trial
 from medoids.result import TraceRecord
 from medoids.settings import Settings
 
-__all__ = ["fitted"]
+__all__ = ["fit_trial"]
 
-_OURS = {
+_ALGORITHM_NAMES = {
     "BP": "banditpam",
     "BP+VA": "banditpam+va",
     "BP+PIC": "banditpam+pic",
@@ -39,37 +39,38 @@ _OURS = {
     "PairedPAM": "pairedpam",
     "FastPAM1": "fastpam1",
 }
-# A float32 matrix of 30,000 points, and room beside it.
-_MEMORY = "6GiB"
+# Enough for a float32 matrix of 30,000 points and more.
+_MEMORY_LIMIT = "6GiB"
 
 
-def fitted(run: Run, X: Any, fits: int = 1) -> Row:
-    """Fit on one core, so many times over; return what a row holds beside the settings, with the shortest times."""
+def fit_trial(trial: Trial, X: Any, fits: int = 1) -> Row:
+    """Fit ``fits`` times on one core; return the columns of a row beyond the settings, with the shortest times."""
+    # Fits to these sizes compile everything that a fit to n points needs; small ones need no kernels.
+    sizes = (200,) if trial.n <= 500 else (1_000,) if trial.n <= 3_000 else (1_000, 3_100)
+    fit = _fit_peer if trial.algorithm in PEERS else _fit_ours
     with threadpool_limits(limits=1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # T swaps are meant
-        _compile(METRIC[run.data], run.algorithm, str(X.dtype), scipy.sparse.issparse(X), _like(run.n))
-        fit = _peer if run.algorithm in PEERS else _ours
-        found = fit(run, X)
-        for _ in range(fits - 1):
-            again = fit(run, X)
-            found |= {time: min(found[time], again[time], key=float) for time in TIMES if time in found}
-    return {**found, "fits": str(fits), "finished": datetime.datetime.now().isoformat(timespec="seconds"), **_where()}
+        warnings.simplefilter("ignore", ConvergenceWarning)  # stopping after T swaps is intended
+        _compile(METRIC[trial.data], trial.algorithm, str(X.dtype), scipy.sparse.issparse(X), sizes)
+        rows = [fit(trial, X) for _ in range(fits)]
+    fastest = {time: min((row[time] for row in rows), key=float) for time in TIMES if time in rows[0]}
+    finished = datetime.datetime.now().isoformat(timespec="seconds")
+    return {**rows[0], **fastest, "fits": str(fits), "finished": finished, **_environment()}
 
 
-def _ours(run: Run, X: Any) -> Row:
+def _fit_ours(trial: Trial, X: Any) -> Row:
     settings = Settings(
-        metric=METRIC[run.data],
-        algorithm=_OURS[run.algorithm],
-        max_iter=run.T,
-        delta=run.delta,
-        memory_limit=_MEMORY,
-        random_state=run.seed,
+        metric=METRIC[trial.data],
+        algorithm=_ALGORITHM_NAMES[trial.algorithm],
+        max_iter=trial.T,
+        delta=trial.delta,
+        memory_limit=_MEMORY_LIMIT,
+        random_state=trial.seed,
         n_jobs=1,
     )
     began, cpu = perf_counter(), process_time()
     built: tuple[float, float, tuple[int, int, int]] | None = None
-    with prepare(check_data(X, settings.metric), run.k, None, settings) as (problem, work):
-        tally = work.tally
+    with prepare(check_data(X, settings.metric), trial.k, None, settings) as (problem, run):
+        tally = run.tally
 
         def counts() -> tuple[int, int, int]:
             every = tally.counts.values()
@@ -80,11 +81,11 @@ def _ours(run: Run, X: Any) -> Row:
             if step.phase == "build":
                 built = perf_counter(), process_time(), counts()
 
-        work.watch(watch)
-        algorithm, reason = choose_algorithm(settings.algorithm, problem, work)
-        solution = ALGORITHMS[algorithm](problem, work)
-        solution.trace = work.trace
-        found = described(solution, problem, work, algorithm, reason, settings)
+        run.watch(watch)
+        algorithm, reason = choose_algorithm(settings.algorithm, problem, run)
+        solution = ALGORITHMS[algorithm](problem, run)
+        solution.trace = run.trace
+        found = described(solution, problem, run, algorithm, reason, settings)
         ended, cpu_ended, total = perf_counter(), process_time(), counts()
     assert built is not None
     losses = {phase: [repr(float(s.loss)) for s in found.trace if s.phase == phase] for phase in ("build", "swap")}
@@ -105,58 +106,45 @@ def _ours(run: Run, X: Any) -> Row:
     return row
 
 
-def _peer(run: Run, X: Any) -> Row:
-    """Fit with another package; its time stands as that of BUILD, which cannot be told from the rest."""
+def _fit_peer(trial: Trial, X: Any) -> Row:
+    """Fit with another package; its time counts as that of BUILD, since the phases cannot be told apart."""
+    peer, metric = PEERS[trial.algorithm], METRIC[trial.data]
     began, cpu = perf_counter(), process_time()
-    medoids = np.asarray(PEERS[run.algorithm].fit(X, run.k, METRIC[run.data], run.seed))
+    medoids = np.asarray(peer.fit(X, trial.k, metric, trial.seed))
     seconds, cpu = perf_counter() - began, process_time() - cpu
-    distances = dissimilarity(check_data(X, METRIC[run.data]), METRIC[run.data], None).exact_block(
-        medoids, slice(0, run.n)
-    )
-    package = PEERS[run.algorithm].package
+    distances = dissimilarity(check_data(X, metric), metric, None).exact_block(medoids, slice(0, trial.n))
     return {
         "loss": repr(float(distances.min(axis=0).mean())),
         "medoids": " ".join(map(str, medoids.tolist())),
         "build_seconds": f"{seconds:.3f}",
         "build_cpu": f"{cpu:.3f}",
-        "peer": f"{package} {version(package)}",
+        "peer": f"{peer.package} {version(peer.package)}",
     }
 
 
 @cache
 def _compile(metric: str, algorithm: str, dtype: str, sparse: bool, sizes: tuple[int, ...]) -> None:
-    """Compile the kernels on a few narrow rows, so that no run's time has it."""
+    """Compile the kernels by fits to a few short rows, so that compilation is not part of any measured time."""
     rows = np.random.default_rng(0).random((max(sizes), 16)).astype(dtype)
     X = scipy.sparse.csr_matrix(rows) if sparse else rows
     data = next(data for data in METRIC if METRIC[data] == metric)
-    if algorithm in PEERS:
-        PEERS[algorithm].fit(X[:200], 2, metric, 0)
-    else:
-        for n in sizes:
-            _ours(Run(data, n, 4, 5, algorithm, delta=0.05), X[:n])
+    for n in sizes:
+        if algorithm in PEERS:
+            PEERS[algorithm].fit(X[:200], 2, metric, 0)
+        else:
+            _fit_ours(Trial(data, n, 4, 5, algorithm, delta=0.05), X[:n])
 
 
-def _like(n: int) -> tuple[int, ...]:
-    """Sizes whose fits take the paths that n points take: few points need no kernels."""
-    return (200,) if n <= 500 else (1_000,) if n <= 3_000 else (1_000, 3_100)
-
-
-@lru_cache(maxsize=1)
-def _where() -> Row:
+@cache
+def _environment() -> Row:
+    cpuinfo = Path("/proc/cpuinfo")
+    model = re.search(r"model name\s*: (.*)", cpuinfo.read_text() if cpuinfo.exists() else "")
+    processor = model[1].strip() if model else platform.processor() or platform.machine()
     return {
         "medoids_version": __version__,
         "python": platform.python_version(),
         "numpy": version("numpy"),
         "numba": version("numba"),
         "scikit_learn": version("scikit-learn"),
-        "machine": f"{_processor()}, {os.cpu_count()} cores",
+        "machine": f"{processor}, {os.cpu_count()} cores",
     }
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor() or platform.machine()

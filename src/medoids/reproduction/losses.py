@@ -1,203 +1,254 @@
-"""The claims on losses: Table 1, Appendix Table 1 (delta) and Appendix Figure 3 (T)."""
+"""The claims about losses: Table 1, Appendix Table 1 (delta) and Appendix Figure 3 (T).
+
+Two tables that the paper does not have: how often the medoids are those of PAM, and the losses and times of peers.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
-from medoids.reproduction.charts import Line, Panel, chart
-from medoids.reproduction.paper import USUAL_CONFIDENCE, Logs, disagreements, rises
-from medoids.reproduction.results import DATA, SAME, Section, excess, listed, relative, result, table
-from medoids.reproduction.rows import Rows
-from medoids.reproduction.run import Run
-from medoids.reproduction.settings import DELTAS, USUAL_K, Scale, T
+from medoids.reproduction.charts import Line, chart
+from medoids.reproduction.markdown import (
+    DATA_TITLES,
+    SAME_LOSS,
+    Section,
+    difference,
+    enumerate_names,
+    format_ratio,
+    table,
+)
+from medoids.reproduction.paper import LOG_PRECISION, USUAL_CONFIDENCE, Logs, disagreements, rises
+from medoids.reproduction.peers import PEERS
+from medoids.reproduction.settings import DELTAS, PAPER_K, PAPER_T, ExperimentScale, trials_of
+from medoids.reproduction.trials import Result, ResultsFile, Trial
 
-__all__ = ["fig_swaps", "table_delta", "table_loss"]
+__all__ = ["agreement", "fig_swaps", "peers", "table_delta", "table_loss"]
 
-# Of SWAP's gain: what is left after it is "very little change".
-_MOST = 0.9
-# What the logs can tell: their losses are float32.
-_AS_LOGGED = 1e-5
+# Share of SWAP's gain after which there is "very little change", as the paper says.
+_MOST_OF_THE_GAIN = 0.9
 
 
-def table_loss(rows: Rows, scale: Scale, logs: Logs) -> Section:
-    """Losses of BP++ over those of BP, beside the logs and exact PAM."""
-    ratios: dict[tuple[int, ...], list[list[str]]] = {}  # by the sizes, which are a table's columns
-    details, off, unlike, compared, missed = [], [], [], 0, 0
+def table_loss(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
+    """Compare the losses of BP++ with those of BP, of the logs and of exact PAM."""
+    ratios: dict[tuple[int, ...], list[list[str]]] = {}  # lines by sizes, which are the columns of a table
+    details, off, from_log, missed = [], [], [], 0
     for data, sizes in scale.sizes.items():
-        k = USUAL_K[data]
-        line = [f"{DATA[data]}, k = {k}"]
+        k = PAPER_K[data]
+        cells = []
         for n in sizes:
             bp, plus, pam, paired = (
-                result(rows, Run(data, n, k, T, name)) for name in ("BP", "BP++", "FastPAM1", "PairedPAM")
+                rows.result(Trial(data, n, k, PAPER_T, name)) for name in ("BP", "BP++", "FastPAM1", "PairedPAM")
             )
-            where = f"{DATA[data]} {n:,}"
-            ratio = plus.loss / bp.loss if bp and plus else None
-            missed += ratio is None
-            line.append("not run" if ratio is None else relative(ratio))
-            if ratio is not None and f"{ratio:.2f}" != "1.00":
+            where = f"{DATA_TITLES[data]} {n:,}"
+            cells.append(format_ratio(plus.loss / bp.loss) if bp and plus else "not run")
+            if not cells[-1].startswith(("1.00", "not run")):
                 off.append(where)
             if not plus:
                 continue
-            log = logs.get((data, n, k, T, "BP++", USUAL_CONFIDENCE))
-            compared += log is not None
-            if log and abs(plus.loss / log.loss - 1) > _AS_LOGGED:
-                unlike.append(f"{where} ({plus.loss / log.loss - 1:+.1e})")
-            details.append(
-                [
-                    where,
-                    f"{plus.loss:.6f}",
-                    f"{log.loss:.6f}" if log else "-",
-                    f"{plus.loss / log.loss - 1:+.1e}" if log else "-",
-                    *(excess(plus.loss, other) for other in (pam, paired)),
-                ]
-            )
-        ratios.setdefault(sizes, []).append(line)
-    verdict = "Held: every ratio rounds to 1.00" if not off else f"Not held: the ratio is not 1.00 on {listed(off)}"
-    verdict += f" ({missed} of the cells were not run)." if missed else "."
-    if compared:
-        verdict += f" Our BP++ has the authors' logged BP++ loss, to {_AS_LOGGED:.0e}, on {compared - len(unlike)} of "
-        verdict += f"{compared} samples" + (f"; not on {listed(unlike)}." if unlike else ".")
-    heads = [
-        "sample",
-        "mean loss of BP++",
-        "logged BP++",
-        "ours / logged - 1",
-        "BP++ / PAM - 1",
-        "BP++ / PairedPAM - 1",
-    ]
-    text = [
-        "Loss of BP++ over loss of BP; the paper prints 1.00 in all cells of its three sets.",
+            logged = ["-", "-"]
+            if log := logs.get((data, n, k, PAPER_T, "BP++", USUAL_CONFIDENCE)):
+                from_log.append((where, plus.loss / log.loss - 1))
+                logged = [f"{log.loss:.6f}", f"{plus.loss / log.loss - 1:+.1e}"]
+            exact = [difference(plus.loss, other.loss) if other else "not run" for other in (pam, paired)]
+            details.append([where, f"{plus.loss:.6f}", *logged, *exact])
+        missed += cells.count("not run")
+        ratios.setdefault(sizes, []).append([f"{DATA_TITLES[data]}, k = {k}", *cells])
+    verdict = (
+        f"Not held: the ratio is not 1.00 on {enumerate_names(off)}" if off else "Held: every ratio rounds to 1.00"
+    )
+    verdict += f" ({missed} cells were not run)." if missed else "."
+    if from_log:
+        unlike = [f"{where} ({share:+.1e})" for where, share in from_log if abs(share) > LOG_PRECISION]
+        verdict += (
+            f" The loss of our BP++ equals the logged one, to {LOG_PRECISION:.0e}, on {len(from_log) - len(unlike)} of "
+            f"{len(from_log)} samples" + (f"; not on {enumerate_names(unlike)}." if unlike else ".")
+        )
+    losses = ("mean loss of BP++", "logged BP++", "ours / logged - 1", "BP++ / PAM - 1", "BP++ / PairedPAM - 1")
+    paragraphs = [
+        "Loss of BP++ divided by loss of BP; the paper prints 1.00 in all cells for its three data sets.",
         *(table(["n =", *(f"{n:,}" for n in sizes)], lines) for sizes, lines in ratios.items()),
-        table(heads, details),
-        "PAM is exact (`fastpam1`), with the same T = 10 swaps at most.",
-        _judged(rows, logs),
+        table(["sample", *losses], details),
+        "PAM is exact (`fastpam1`), also with at most T = 10 swaps.",
+        *_logs_judged_by_pam(rows, logs),
     ]
-    return Section("\n\n".join(text), verdict, {})
+    return Section(paragraphs, verdict)
 
 
-def _judged(rows: Rows, logs: Logs) -> str:
-    """The logs that cannot all be right, with exact PAM as the judge."""
+def _logs_judged_by_pam(rows: ResultsFile, logs: Logs) -> list[str]:
+    """Compare logs that contradict each other with exact PAM."""
     if not logs:
-        return "The authors' logs are not at hand (paper_logged_runs.csv of the folder of data)."
-    if not any(Run(log.data, log.n, log.k, T, "FastPAM1") in rows for log in logs.values()):
-        return "The authors' logs are of larger samples than these: see the paper scale."
+        return ["The authors' logs are not available (paper_logged_runs.csv is not in the data folder)."]
+    if not any(Trial(log.data, log.n, log.k, PAPER_T, "FastPAM1") in rows for log in logs.values()):
+        return ["The authors' logs are of larger samples than these: see the paper scale."]
     lines = []
-    for runs in disagreements(logs):
-        data, n, k = runs[0].data, runs[0].n, runs[0].k
-        pam, ours = (result(rows, Run(data, n, k, T, name)) for name in ("FastPAM1", "BP++"))
-        right = [log.algorithm for log in runs if abs(log.loss / pam.loss - 1) <= _AS_LOGGED] if pam else []
+    for group in disagreements(logs):
+        data, n, k = group[0].data, group[0].n, group[0].k
+        pam, ours = (rows.result(Trial(data, n, k, PAPER_T, name)) for name in ("FastPAM1", "BP++"))
+        right = [log.algorithm for log in group if pam and abs(log.loss / pam.loss - 1) <= LOG_PRECISION] or ["none"]
         lines.append(
             [
-                f"{DATA[data]} {n:,}, k = {k}",
-                "; ".join(f"{log.algorithm} {log.loss:.6f}" for log in runs),
-                f"{pam.loss:.6f}" if pam else "not run",
-                f"{ours.loss:.6f}" if ours else "not run",
-                (listed(right) if right else "none") if pam else "-",
+                f"{DATA_TITLES[data]} {n:,}, k = {k}",
+                "; ".join(f"{log.algorithm} {log.loss:.6f}" for log in group),
+                *(f"{found.loss:.6f}" if found else "not run" for found in (pam, ours)),
+                enumerate_names(right) if pam else "-",
             ]
         )
     risen = [
-        f"{log.algorithm} on {DATA[log.data]} {log.n:,}, k = {log.k}, confidence {log.confidence}: "
+        f"{log.algorithm} on {DATA_TITLES[log.data]} {log.n:,}, k = {log.k}, confidence {log.confidence}: "
         f"step {step}, {by:+.1e}"
         for log, step, by in rises(logs)
     ]
-    rising = sum(_rose(row["build_loss"], row["losses"]) for row in rows if row["losses"])
-    return "\n\n".join(
-        [
-            "**Logs that disagree among themselves** (one sample, one k, T = 10):",
-            table(["sample", "logged losses", "exact PAM", "our BP++", "logs with PAM's loss"], lines),
-            f"**Logs whose loss rises within a run**: {'; '.join(risen) or 'none'}. BanditPAM++ as logged takes a swap "
-            "that its estimate favours; ours takes it only if the exact loss falls. Of our "
-            f"{len(rows)} rows {rising or 'none'} rise{'s' if rising == 1 else ''}.",
-        ]
-    )
+    rising = sum(any(b > a for a, b in pairwise(Result(row).losses)) for row in rows.values() if row["losses"])
+    return [
+        "**Logs that disagree with each other** (same sample, same k, T = 10):",
+        table(["sample", "logged losses", "exact PAM", "our BP++", "logs with PAM's loss"], lines),
+        f"**Logs in which the loss rises**: {'; '.join(risen) or 'none'}. BanditPAM++ as logged accepts a swap that "
+        "its estimate favours; ours accepts it only if the exact loss falls. The loss rises in "
+        f"{rising or 'none'} of our {len(rows)} rows.",
+    ]
 
 
-def _rose(start: str, after: str) -> bool:
-    losses = [float(start), *map(float, after.split())]
-    return any(b > a for a, b in pairwise(losses))
-
-
-def table_delta(rows: Rows, scale: Scale, logs: Logs) -> Section:
-    """Losses of BP++ over those of BP for several delta, and what they cost."""
+def table_delta(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
+    """Compare the losses of BP++ and BP for several values of delta, and their costs."""
     lines, counts, off, apart, missed = [], [], [], [], 0
     for data, n in scale.fixed.items():
-        k = USUAL_K[data]
-        pam = result(rows, Run(data, n, k, T, "FastPAM1"))
+        k = PAPER_K[data]
+        pam = rows.result(Trial(data, n, k, PAPER_T, "FastPAM1"))
         cells, used = [], []
         for delta in (*DELTAS, None):
-            bp, plus = (result(rows, Run(data, n, k, T, name, delta=delta)) for name in ("BP", "BP++"))
-            if bp is None or plus is None:
-                cells.append("not run")
-                used.append("not run")
-                missed += 1
-                continue
-            cells.append(relative(plus.loss / bp.loss))
-            where = f"{DATA[data]} at {'1/(k n^3)' if delta is None else f'{delta:g}'}"
-            if pam and abs(plus.loss / pam.loss - 1) > SAME:
-                cells[-1] += f"; of PAM's {plus.loss / pam.loss - 1:+.1e}"
-                apart.append(where)
-            if f"{plus.loss / bp.loss:.2f}" != "1.00":
+            bp, plus = (rows.result(Trial(data, n, k, PAPER_T, name, delta=delta)) for name in ("BP", "BP++"))
+            cells.append(format_ratio(plus.loss / bp.loss) if bp and plus else "not run")
+            used.append(f"{bp.distances() / n:,.0f} / {plus.distances() / n:,.0f}" if bp and plus else "not run")
+            where = f"{DATA_TITLES[data]} at {'1/(k n^3)' if delta is None else f'{delta:g}'}"
+            if not cells[-1].startswith(("1.00", "not run")):
                 off.append(where)
-            used.append(f"{bp.distances() / n:,.0f} / {plus.distances() / n:,.0f}")
-        lines.append([f"{DATA[data]}, n = {n:,}, k = {k}", *cells])
-        counts.append([DATA[data], *used])
+            if bp and plus and pam and (above := difference(plus.loss, pam.loss)) != "0":
+                cells[-1] += f"; {above} from PAM's"
+                apart.append(where)
+        missed += cells.count("not run")
+        lines.append([f"{DATA_TITLES[data]}, n = {n:,}, k = {k}", *cells])
+        counts.append([DATA_TITLES[data], *used])
     heads = ["data", *(f"{delta:g}" for delta in DELTAS), "1/(k n^3)"]
-    verdict = f"Not held: {listed(off)}." if off else "Held: every ratio rounds to 1.00 at every delta."
-    verdict += (
-        f" BP++ has exact PAM's loss but on {listed(apart)}." if apart else " BP++ has exact PAM's loss everywhere."
+    verdict = f"Not held: {enumerate_names(off)}." if off else "Held: every ratio rounds to 1.00 at every delta."
+    verdict += " BP++ has the loss of exact PAM everywhere" + (
+        f" except on {enumerate_names(apart)}." if apart else "."
     )
     verdict += f" {missed} cells were not run." if missed else ""
-    text = "\n\n".join(
-        [
-            "Loss of BP++ over loss of BP; the paper prints 1.00 everywhere. A second figure is there where BP++ "
-            "misses exact PAM's loss.",
-            table(heads, lines),
-            "Distances a point, BP / BP++:",
-            table(heads, counts),
-        ]
-    )
-    return Section(text, verdict, {})
+    paragraphs = [
+        "Loss of BP++ divided by loss of BP; the paper prints 1.00 everywhere. Where BP++ does not reach the loss of "
+        "exact PAM, a second number says by how much.",
+        table(heads, lines),
+        "Distances per point, BP / BP++:",
+        table(heads, counts),
+    ]
+    return Section(paragraphs, verdict)
 
 
-def fig_swaps(rows: Rows, scale: Scale, logs: Logs) -> Section:
-    """Losses over the number of swaps, a panel a set."""
-    panels, lines, unlike, after = [], [], [], []
+def fig_swaps(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
+    """Draw the loss over the number of swaps, a panel per data set."""
+    panels: dict[str, list[Line]] = {}
+    lines, unlike, gains = [], [], []
     for data, n in scale.fixed.items():
-        k = USUAL_K[data]
-        runs = {name: result(rows, Run(data, n, k, T, name)) for name in ("BP", "BP++", "FastPAM1")}
-        if not runs["BP++"]:
+        k = PAPER_K[data]
+        pam, bp, plus = (rows.result(Trial(data, n, k, PAPER_T, name)) for name in ("FastPAM1", "BP", "BP++"))
+        if not plus:
             continue
-        losses = runs["BP++"].losses
-        bp = runs["BP"]
+        losses = plus.losses
         if bp and (
-            len(bp.losses) != len(losses) or any(abs(a / b - 1) > SAME for a, b in zip(bp.losses, losses, strict=True))
+            len(bp.losses) != len(losses)
+            or any(abs(a / b - 1) > SAME_LOSS for a, b in zip(bp.losses, losses, strict=True))
         ):
-            unlike.append(DATA[data])
+            unlike.append(DATA_TITLES[data])
         curves = []
-        for name, style, size in (("FastPAM1", 5, 1.8), ("BP", 0, 1.3), ("BP++", 3, 0.8)):
-            if run := runs[name]:
-                held = run.losses + [run.losses[-1]] * (T + 1 - len(run.losses))
-                curves.append(Line(name, style, list(enumerate(held)), size=size))
-        logged = logs.get((data, n, k, T, "BP++", USUAL_CONFIDENCE))
-        if logged:
-            curves.append(Line("BP++, logged", 7, list(enumerate(logged.losses))[: T + 1], dashed=True, size=0.5))
-        panels.append(Panel(f"{DATA[data]}, n = {n:,}, k = {k}", curves))
-        first = losses[min(k, len(losses) - 1)]
-        gain = (losses[0] - first) / (losses[0] - losses[-1]) if losses[0] > losses[-1] else 1.0
-        after.append(gain)
-        lines.append([DATA[data], str(k), f"{losses[0]:.6f}", f"{losses[-1]:.6f}", str(len(losses) - 1), f"{gain:.1%}"])
+        for name, found, style, size in (("FastPAM1", pam, 5, 1.8), ("BP", bp, 0, 1.3), ("BP++", plus, 3, 0.8)):
+            if found:
+                padded = found.losses + [found.losses[-1]] * (PAPER_T + 1 - len(found.losses))
+                curves.append(Line(name, style, list(enumerate(padded)), size=size))
+        if log := logs.get((data, n, k, PAPER_T, "BP++", USUAL_CONFIDENCE)):
+            curves.append(Line("BP++, logged", 7, list(enumerate(log.losses[: PAPER_T + 1])), dashed=True, size=0.5))
+        panels[f"{DATA_TITLES[data]}, n = {n:,}, k = {k}"] = curves
+        by_k = losses[min(k, len(losses) - 1)]
+        gains.append((losses[0] - by_k) / (losses[0] - losses[-1]) if losses[0] > losses[-1] else 1.0)
+        numbers = [str(k), f"{losses[0]:.6f}", f"{losses[-1]:.6f}", str(len(losses) - 1), f"{gains[-1]:.1%}"]
+        lines.append([DATA_TITLES[data], *numbers])
     if not panels:
-        return Section("Not run.", "Not run.", {})
-    verdict = "Held" if min(after) >= _MOST and not unlike else "Held in part"
-    verdict += f": at least {min(after):.0%} of what SWAP gains is gained by T = k swaps; BP and BP++ " + (
-        "go through the same losses on every set." if not unlike else f"part ways on {listed(unlike)}."
+        return Section(["Not run."], "Not run.")
+    held = "Held" if min(gains) >= _MOST_OF_THE_GAIN and not unlike else "Held in part"
+    paths = f"differ on {enumerate_names(unlike)}" if unlike else "have the same losses on every data set"
+    paragraphs = [
+        "Mean loss after each swap (T = 0 is the loss of BUILD).",
+        table(["data", "k", "after BUILD", "at the end", "swaps made (T = 10)", "gained by T = k"], lines),
+    ]
+    return Section(
+        paragraphs,
+        f"{held}: at least {min(gains):.0%} of what SWAP gains is gained within T = k swaps; BP and BP++ {paths}.",
+        chart(panels, "T", "mean loss", columns=2),
     )
-    text = "\n\n".join(
-        [
-            "Mean loss after each swap (T = 0 is BUILD's).",
-            "![Loss against T](figures/fig-swaps.svg)",
-            table(["data", "k", "after BUILD", "at the end", "swaps made (T = 10)", "gained by T = k"], lines),
-        ]
+
+
+def agreement(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
+    """Count the subsets in which PairedPAM and BP++ have the medoids of exact PAM."""
+    compared: Counter[tuple[str, str]] = Counter()
+    agreed: Counter[tuple[str, str]] = Counter()
+    for trial in trials_of("agreement", scale):
+        pam, ours = rows.result(replace(trial, algorithm="FastPAM1")), rows.result(trial)
+        if trial.algorithm != "FastPAM1" and pam and ours:
+            same = (
+                set(pam.row["medoids"].split()) == set(ours.row["medoids"].split())
+                or abs(ours.loss / pam.loss - 1) <= SAME_LOSS
+            )
+            for data in (trial.data, "all"):
+                compared[data, trial.algorithm] += 1
+                agreed[data, trial.algorithm] += same
+    if not compared:
+        return Section(["Not run."], "Not run.")
+    names = ("PairedPAM", "BP++")
+    lines = [
+        [DATA_TITLES[data], *(f"{agreed[data, name]} of {compared[data, name]}" for name in names)]
+        for data in dict.fromkeys(data for data, _ in compared if data != "all")
+    ]
+    verdicts = [
+        f"{name} has PAM's medoids in {agreed['all', name]} of {compared['all', name]} subsets" for name in names
+    ]
+    sizes = ", ".join(f"{n:,}" for n in scale.subset_sizes)
+    note = (
+        f"Random subsets of distinct rows, n = {sizes}, k = 3, 5, 10, until no swap improves the loss: the medoids of "
+        "exact PAM (`fastpam1`), or duplicates of them with the same loss."
     )
-    picture = chart(panels, "T", "mean loss", log_x=False, log_y=False, columns=2)
-    return Section(text, verdict, {"fig-swaps.svg": picture})
+    return Section([note, table(["data", *names], lines)], "; ".join(verdicts) + ".")
+
+
+def peers(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
+    """Compare time and loss with other packages, a table per data set."""
+    tables, gains = [], []
+    for data, n in scale.peers.items():
+        found = {t.algorithm: rows.result(t) for t in trials_of("peers", scale) if (t.data, t.n) == (data, n)}
+        pam, paired = found["FastPAM1"], found["PairedPAM"]
+        lines = []
+        for name, each in found.items():
+            title = PEERS[name].title if name in PEERS else f"{name}, ours"
+            if each is None:
+                lines.append([title, "not run", "-", "-", "-"])
+                continue
+            lines.append(
+                [
+                    title + (f" ({each.row['peer']})" if each.row["peer"] else ""),
+                    f"{each.cpu():.2f}",
+                    f"{each.cpu() / paired.cpu():.2f}" if paired else "-",
+                    difference(each.loss, pam.loss) if pam else "-",
+                    f"{each.distances() / n:,.0f}" if each.distances() else "-",
+                ]
+            )
+            if name == "banditpam" and paired:
+                gains.append(f"{each.cpu() / paired.cpu():,.1f} times on {DATA_TITLES[data]}")
+        columns = ["CPU seconds", "/ PairedPAM", "loss / PAM's - 1", "distances per point"]
+        tables.append(table([f"{DATA_TITLES[data]} {n:,}, k = 10", *columns], lines))
+    note = (
+        "Each on one core, once, until it stops. kmedoids is FasterPAM on the matrix of scikit-learn, whose time is "
+        "included; for KMeans, the rows nearest to its centres are evaluated with the distance of the "
+        "data set."
+    )
+    verdict = f"The package banditpam takes more CPU time than PairedPAM: {', '.join(gains)}."
+    return Section([*tables, note], verdict if gains else "banditpam was not run.")

@@ -1,4 +1,4 @@
-"""Other packages, on the same data: each fits on one core and returns the rows of its medoids."""
+"""Other packages on the same data: each is fitted on one core and returns the rows of its medoids."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-import numpy as np
+__all__ = ["PEERS", "Peer", "is_installed"]
 
-__all__ = ["PEERS", "Peer", "installed"]
+_SCIKIT_LEARN_METRIC = {"l2": "euclidean", "l1": "manhattan", "cosine": "cosine"}
 
 
 @dataclass(frozen=True)
 class Peer:
     """A package and how it is called."""
 
-    package: str  # as pip knows it
+    package: str  # the name for pip
     module: str
+    title: str
     fit: Callable[[Any, int, str, int], Any]
 
 
@@ -40,27 +41,26 @@ def _kmedoids(X: Any, k: int, metric: str, seed: int) -> Any:
 def _onebatch(X: Any, k: int, metric: str, seed: int) -> Any:
     from onebatch import OneBatchPAM
 
-    return OneBatchPAM(k, distance=_SCIKIT[metric], random_state=seed).fit(X).medoid_indices_
+    return OneBatchPAM(k, distance=_SCIKIT_LEARN_METRIC[metric], random_state=seed).fit(X).medoid_indices_
 
 
 def _kmeans(X: Any, k: int, metric: str, seed: int) -> Any:
-    """The rows nearest to k-means' centres: what people do who want members and have means."""
+    """Return the rows nearest to the centres of k-means."""
     from sklearn.cluster import KMeans
     from sklearn.metrics import pairwise_distances_argmin
 
     centres = KMeans(k, n_init=1, random_state=seed).fit(X).cluster_centers_
-    return np.asarray(pairwise_distances_argmin(centres, X, metric=_SCIKIT[metric]))
+    return pairwise_distances_argmin(centres, X, metric=_SCIKIT_LEARN_METRIC[metric])
 
 
-_SCIKIT = {"l2": "euclidean", "l1": "manhattan", "cosine": "cosine"}
 PEERS = {
-    "banditpam": Peer("banditpam", "banditpam", _banditpam),
-    "kmedoids": Peer("kmedoids", "kmedoids", _kmedoids),
-    "onebatch": Peer("onebatch", "onebatch", _onebatch),
-    "KMeans": Peer("scikit-learn", "sklearn", _kmeans),
+    "banditpam": Peer("banditpam", "banditpam", "banditpam", _banditpam),
+    "kmedoids": Peer("kmedoids", "kmedoids", "kmedoids.fasterpam", _kmedoids),
+    "onebatch": Peer("onebatch", "onebatch", "OneBatchPAM", _onebatch),
+    "KMeans": Peer("scikit-learn", "sklearn", "KMeans(n_init=1)", _kmeans),
 }
 
 
-def installed(algorithm: str) -> bool:
-    """Tell whether a run can be made here: ours always, a peer where its package is."""
+def is_installed(algorithm: str) -> bool:
+    """Return whether an algorithm can be run here: ours always, a peer if its package is installed."""
     return algorithm not in PEERS or find_spec(PEERS[algorithm].module) is not None

@@ -1,4 +1,4 @@
-"""Which runs each table and figure of the paper is made of, at each scale."""
+"""Which trials each table and figure of the paper needs, at each scale."""
 
 from __future__ import annotations
 
@@ -8,44 +8,47 @@ from dataclasses import dataclass
 from itertools import product
 
 from medoids.reproduction.cost import expected_seconds
-from medoids.reproduction.run import Run
+from medoids.reproduction.peers import PEERS
+from medoids.reproduction.trials import Trial
 
-__all__ = ["FAMILY", "NAMES", "OURS", "PEERS", "SCALES", "Scale", "plan", "runs_of"]
+__all__ = ["NAMES", "OURS", "PAPER_K", "PAPER_T", "SCALES", "ExperimentScale", "plan", "trials_of"]
 
-FAMILY = ("BP", "BP+VA", "BP+PIC", "BP++")
-OURS = (*FAMILY, "PairedPAM", "FastPAM1")
-PEERS = ("banditpam", "kmedoids", "onebatch", "KMeans")
-# The paper's k in Table 1 and Appendix Figures 1 to 3; that of the earlier paper for RNA.
-USUAL_K = {"MNIST": 10, "CIFAR10": 10, "NEWSGROUPS": 5, "SCRNA-WORM": 5, "SCRNA-BLADDER": 5}
-# Their T; agreement and peers go on until no swap improves.
-T, NO_END = 10, 300
+OURS = ("BP", "BP+VA", "BP+PIC", "BP++", "PairedPAM", "FastPAM1")
+# k in Table 1 and Appendix Figures 1 to 3 of the paper; for RNA, k in the earlier paper.
+PAPER_K = {"MNIST": 10, "CIFAR10": 10, "NEWSGROUPS": 5, "SCRNA-WORM": 5, "SCRNA-BLADDER": 5}
+# The paper's maximum number of swaps; agreement and peers run until no swap improves the loss.
+PAPER_T, UNTIL_CONVERGENCE = 10, 300
 DELTAS = (1e-2, 1e-3, 1e-5, 1e-10)
-# Seconds that divide the cheap runs, which are made first, from the dearer ones.
-_DEAR = (60.0, 200.0, 400.0)
+# Expected seconds that separate the classes of cost: cheap trials run first.
+_COST_CLASSES = (60.0, 200.0, 400.0)
 
 
 @dataclass(frozen=True)
-class Scale:
+class ExperimentScale:
     """How large the experiments are."""
 
     name: str
-    sizes: dict[str, tuple[int, ...]]  # n of table-loss, fig-n and fig-complexity
-    large: dict[str, tuple[int, ...]]  # further n of the figures, where no n x n matrix fits
-    ablated: dict[str, tuple[int, ...]]  # n at which fig-n and fig-complexity have BP+VA and BP+PIC too
-    fixed: dict[str, int]  # n of the tables and figures in k, delta and T
+    sizes: dict[str, tuple[int, ...]]  # n in table-loss, fig-n and fig-complexity
+    large: dict[str, tuple[int, ...]]  # further n in the figures, where no n x n matrix fits
+    ablated: dict[str, tuple[int, ...]]  # n at which fig-n and fig-complexity also have BP+VA and BP+PIC
+    fixed: dict[str, int]  # n in the tables and figures over k, delta and T
     ks: tuple[int, ...]
     seeds: tuple[int, ...]
-    subsets: int  # of agreement
+    subsets: int  # number of subsets in agreement
     subset_sizes: tuple[int, ...]
     peers: dict[str, int]
-    fits: int = 1  # of a short run, for its time
-    judged: tuple[tuple[str, int, int], ...] = ()  # further (data, n, k) whose logs are to be judged by exact PAM
+    fits: int = 1  # fits of a short trial, of which the shortest time counts
+    judged: tuple[tuple[str, int, int], ...] = ()  # further (data, n, k) whose logs exact PAM checks
+
+    def all_sizes(self, data: str) -> tuple[int, ...]:
+        """Return every n of a data set in the figures."""
+        return self.sizes[data] + self.large.get(data, ())
 
 
 _THREE = ("MNIST", "CIFAR10", "NEWSGROUPS")
 _PAPER_SIZES = (10_000, 15_000, 20_000, 25_000, 30_000)
 SCALES = {
-    "paper": Scale(
+    "paper": ExperimentScale(
         name="paper",
         sizes=dict.fromkeys(_THREE, _PAPER_SIZES)
         | {"SCRNA-WORM": (1_000, 2_000, 3_000, 4_186), "SCRNA-BLADDER": (1_000, 2_100)},
@@ -66,7 +69,7 @@ SCALES = {
         fits=3,
         judged=(("MNIST", 10_000, 15), ("CIFAR10", 10_000, 15), ("CIFAR10", 20_000, 15)),
     ),
-    "quick": Scale(
+    "quick": ExperimentScale(
         name="quick",
         sizes={
             "MNIST": (500, 1_000, 1_500),
@@ -93,66 +96,58 @@ SCALES = {
 }
 
 
-def _table_loss(scale: Scale) -> Iterable[Run]:
+def _table_loss(scale: ExperimentScale) -> Iterable[Trial]:
     for data, sizes in scale.sizes.items():
         for n, algorithm in product(sizes, ("BP++", "FastPAM1", "PairedPAM", "BP")):
-            yield Run(data, n, USUAL_K[data], T, algorithm)
-    for data, n, k in scale.judged:
-        yield Run(data, n, k, T, "FastPAM1")
-        yield Run(data, n, k, T, "BP++")
+            yield Trial(data, n, PAPER_K[data], PAPER_T, algorithm)
+    for (data, n, k), algorithm in product(scale.judged, ("FastPAM1", "BP++")):
+        yield Trial(data, n, k, PAPER_T, algorithm)
 
 
-def _table_speedup(scale: Scale) -> Iterable[Run]:
-    for seed, (data, n), k in product(scale.seeds, scale.fixed.items(), scale.ks):
-        if seed and data == "CIFAR10":
-            continue  # an hour for what three other sets show
-        for algorithm in ("BP", "BP++"):
-            yield Run(data, n, k, T, algorithm, seed=seed)
+def _table_speedup(scale: ExperimentScale) -> Iterable[Trial]:
+    for seed, (data, n), k, algorithm in product(scale.seeds, scale.fixed.items(), scale.ks, ("BP", "BP++")):
+        if not seed or data != "CIFAR10":  # whose further seeds would take an hour to show what three other sets show
+            yield Trial(data, n, k, PAPER_T, algorithm, seed=seed)
 
 
-def _table_delta(scale: Scale) -> Iterable[Run]:
+def _table_delta(scale: ExperimentScale) -> Iterable[Trial]:
     for data, n in scale.fixed.items():
-        yield Run(data, n, USUAL_K[data], T, "FastPAM1")
+        yield Trial(data, n, PAPER_K[data], PAPER_T, "FastPAM1")
         for delta, algorithm in product((*DELTAS, None), ("BP", "BP++")):
-            yield Run(data, n, USUAL_K[data], T, algorithm, delta=delta)
+            yield Trial(data, n, PAPER_K[data], PAPER_T, algorithm, delta=delta)
 
 
-def _fig_k(scale: Scale) -> Iterable[Run]:
+def _fig_k(scale: ExperimentScale) -> Iterable[Trial]:
     for (data, n), k, algorithm in product(scale.fixed.items(), scale.ks, OURS):
-        yield Run(data, n, k, T, algorithm)
+        yield Trial(data, n, k, PAPER_T, algorithm)
 
 
-def _fig_n(scale: Scale) -> Iterable[Run]:
+def _fig_n(scale: ExperimentScale) -> Iterable[Trial]:
     for data, sizes in scale.sizes.items():
-        k = USUAL_K[data]
-        everywhere = (*sizes, *scale.large.get(data, ()))
-        for n in everywhere:
-            for algorithm in OURS:
-                if algorithm in ("BP+VA", "BP+PIC") and n not in scale.ablated[data]:
-                    continue
-                if algorithm == "FastPAM1" and n not in sizes:
-                    continue
-                yield Run(data, n, k, T, algorithm)
-        for seed, n, algorithm in product(scale.seeds[1:], everywhere, ("BP++", "PairedPAM")):
-            yield Run(data, n, k, T, algorithm, seed=seed)
+        limited = {"BP+VA": scale.ablated[data], "BP+PIC": scale.ablated[data], "FastPAM1": sizes}
+        for n, algorithm in product(scale.all_sizes(data), OURS):
+            if n in limited.get(algorithm, (n,)):
+                yield Trial(data, n, PAPER_K[data], PAPER_T, algorithm)
+        for seed, n, algorithm in product(scale.seeds[1:], scale.all_sizes(data), ("BP++", "PairedPAM")):
+            yield Trial(data, n, PAPER_K[data], PAPER_T, algorithm, seed=seed)
 
 
-def _fig_swaps(scale: Scale) -> Iterable[Run]:
+def _fig_swaps(scale: ExperimentScale) -> Iterable[Trial]:
     for (data, n), algorithm in product(scale.fixed.items(), ("BP", "BP++", "FastPAM1")):
-        yield Run(data, n, USUAL_K[data], T, algorithm)
+        yield Trial(data, n, PAPER_K[data], PAPER_T, algorithm)
 
 
-def _peers(scale: Scale) -> Iterable[Run]:
-    for (data, n), algorithm in product(scale.peers.items(), ("PairedPAM", "FastPAM1", "BP++", *PEERS[::-1])):
-        yield Run(data, n, 10, NO_END, algorithm)
+def _peers(scale: ExperimentScale) -> Iterable[Trial]:
+    for (data, n), algorithm in product(scale.peers.items(), ("PairedPAM", "FastPAM1", "BP++", *reversed(PEERS))):
+        yield Trial(data, n, 10, UNTIL_CONVERGENCE, algorithm)
 
 
-def _agreement(scale: Scale) -> Iterable[Run]:
+def _agreement(scale: ExperimentScale) -> Iterable[Trial]:
     kinds = list(product(scale.sizes, scale.subset_sizes, (3, 5, 10)))
     for seed in range(scale.subsets):
         data, n, k = kinds[seed * 7 % len(kinds)]  # 7 shares no factor with 45 or 30: neighbours differ
         for algorithm in ("FastPAM1", "PairedPAM", "BP++"):
-            yield Run(data, n, k, NO_END, algorithm, seed=seed, sample="distinct")
+            yield Trial(data, n, k, UNTIL_CONVERGENCE, algorithm, seed=seed, sample="distinct")
 
 
 NAMES = {
@@ -160,7 +155,7 @@ NAMES = {
     "table-speedup": _table_speedup,
     "table-delta": _table_delta,
     "fig-k": _fig_k,
-    "fig-complexity": _fig_n,  # the same runs, seen as distances and as time
+    "fig-complexity": _fig_n,  # the same trials, seen as distances and as time
     "fig-n": _fig_n,
     "fig-swaps": _fig_swaps,
     "agreement": _agreement,
@@ -168,20 +163,20 @@ NAMES = {
 }
 
 
-def runs_of(name: str, scale: Scale) -> list[Run]:
-    """Return the runs that a table or figure needs.
+def trials_of(name: str, scale: ExperimentScale) -> list[Trial]:
+    """Return the trials that a table or figure needs.
 
-    >>> len(runs_of("table-delta", SCALES["paper"]))
+    >>> len(trials_of("table-delta", SCALES["paper"]))
     44
     """
     return list(dict.fromkeys(NAMES[name](scale)))
 
 
-def plan(names: Iterable[str], scale: Scale) -> list[Run]:
-    """Return the runs of several, each once, in the order in which they are made: dear ones and further seeds last."""
-    everything = dict.fromkeys(run for name in names for run in runs_of(name, scale))
+def plan(names: Iterable[str], scale: ExperimentScale) -> list[Trial]:
+    """Return the trials of several tables and figures, each once, with costly ones and further seeds last."""
+    everything = dict.fromkeys(trial for name in names for trial in trials_of(name, scale))
 
-    def late(run: Run) -> tuple[bool, int]:
-        return run.sample == "authors" and run.seed > 0, bisect(_DEAR, expected_seconds(run))
+    def order(trial: Trial) -> tuple[bool, int]:
+        return trial.sample == "authors" and trial.seed > 0, bisect(_COST_CLASSES, expected_seconds(trial))
 
-    return sorted(everything, key=late)
+    return sorted(everything, key=order)

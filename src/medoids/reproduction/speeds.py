@@ -1,326 +1,290 @@
-"""The claims on time and distances: Figure 1 (k), Appendix Figures 1 and 2 (n), and Appendix Table 2 (speedups)."""
+"""The claims about time and distances: Figure 1 (k), Appendix Figures 1 and 2 (n), and Appendix Table 2 (speedups)."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain, product
 from statistics import mean
 
 import numpy as np
+from scipy.stats import linregress
 
-from medoids.reproduction.charts import Line, Panel, chart
-from medoids.reproduction.paper import SPEEDUP, USUAL_CONFIDENCE, Log, Logs
-from medoids.reproduction.results import DATA, Result, Section, listed, result, spread, table
-from medoids.reproduction.rows import Rows
-from medoids.reproduction.run import Run
-from medoids.reproduction.settings import OURS, USUAL_K, Scale, T
+from medoids.reproduction.charts import Line, chart
+from medoids.reproduction.markdown import DATA_TITLES, Section, enumerate_names, mean_and_deviation, table
+from medoids.reproduction.paper import SPEEDUP, USUAL_CONFIDENCE, Logs
+from medoids.reproduction.settings import OURS, PAPER_K, PAPER_T, ExperimentScale
+from medoids.reproduction.trials import PHASES, Result, ResultsFile, Trial
+from medoids.wording import abbreviate
 
 __all__ = ["fig_complexity", "fig_k", "fig_n", "table_speedup"]
 
-_PHASES = ("both", "swap", "build")
-_TITLES = {"both": "BUILD + SWAP", "swap": "SWAP", "build": "BUILD"}
-_STYLE = {name: at for at, name in enumerate(OURS)}
-# What a run is judged by in a figure.
-Measure = Callable[[Result], float]
+_PHASE_TITLES = {"both": "BUILD + SWAP", "swap": "SWAP", "build": "BUILD"}
+# The order that the paper claims: pairs of a better and a worse algorithm.
+_PAPER_ORDER = (("BP++", "BP+VA"), ("BP++", "BP+PIC"), ("BP+VA", "BP"), ("BP+PIC", "BP"), ("BP++", "BP"))
+# Results by algorithm, and by the k or n at which they were obtained.
+Curves = dict[str, dict[int, Result]]
 
 
-def table_speedup(rows: Rows, scale: Scale, logs: Logs) -> Section:
-    """How many times BP takes what BP++ takes, in both phases and in each, and why it is not what the paper prints."""
+def table_speedup(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
+    """Compare the costs of BP and BP++ in both phases and in each, and explain differences from the paper."""
     lines, time, count, missed = [], {}, {}, 0
     for data, n in scale.fixed.items():
         for at, k in enumerate(scale.ks):
             pairs = [
                 (bp, plus)
                 for seed in scale.seeds
-                if (bp := result(rows, Run(data, n, k, T, "BP", seed=seed)))
-                and (plus := result(rows, Run(data, n, k, T, "BP++", seed=seed)))
+                if (bp := rows.result(Trial(data, n, k, PAPER_T, "BP", seed=seed)))
+                and (plus := rows.result(Trial(data, n, k, PAPER_T, "BP++", seed=seed)))
             ]
             missed += not pairs
             cells = []
-            for phase in _PHASES:
-                printed = SPEEDUP[phase].get(data)
+            for phase in PHASES:
                 cpu = [bp.cpu(phase) / plus.cpu(phase) for bp, plus in pairs]
-                counted = [bp.distances(phase) / plus.distances(phase) for bp, plus in pairs]
+                computed = [bp.distances(phase) / plus.distances(phase) for bp, plus in pairs]
                 if pairs:
-                    time[data, k, phase], count[data, k, phase] = mean(cpu), mean(counted)
-                cells += [f"{printed[at]:.2f}" if printed else "-", spread(cpu), spread(counted)]
-            lines.append([f"{DATA[data]}, n = {n:,}", str(k), str(len(pairs)), *cells])
-    heads = ["data", "k", "seeds"]
-    for phase in _PHASES:
-        heads += [f"{_TITLES[phase]}: paper", "CPU time", "distances"]
-    verdict = " ".join(
-        _speedup_verdict(what, found, scale) for what, found in (("CPU time", time), ("distances", count))
-    )
+                    time[data, k, phase], count[data, k, phase] = mean(cpu), mean(computed)
+                printed = f"{SPEEDUP[phase][data][at]:.2f}" if data in SPEEDUP[phase] else "-"
+                cells += [printed, mean_and_deviation(cpu), mean_and_deviation(computed)]
+            lines.append([f"{DATA_TITLES[data]}, n = {n:,}", str(k), str(len(pairs)), *cells])
+    groups = [[f"{_PHASE_TITLES[phase]}: paper", "CPU time", "distances"] for phase in PHASES]
+    verdicts = [_speedup_verdict(what, found, scale) for what, found in (("CPU time", time), ("distances", count))]
     if missed:
-        verdict += f" {missed} cells were not run."
-    text = "\n\n".join(
-        [
-            "BP over BP++: the paper's wall-clock ratio, our ratio of CPU seconds, and our ratio of distances computed "
-            "(mean ± standard deviation over seeds).",
-            table(heads, lines),
-            _why(rows, scale, logs),
-        ]
-    )
-    return Section(text.strip(), verdict, {})
+        verdicts.append(f"{missed} cells were not run.")
+    paragraphs = [
+        "BP divided by BP++: the paper's ratio of wall-clock times, our ratio of CPU seconds, and our ratio of "
+        "distances computed (mean ± standard deviation over seeds).",
+        table(["data", "k", "seeds", *chain.from_iterable(groups)], lines),
+        *_differences_explained(rows, scale, logs),
+    ]
+    return Section(paragraphs, " ".join(verdicts))
 
 
-def _speedup_verdict(what: str, found: dict[tuple[str, int, str], float], scale: Scale) -> str:
+def _speedup_verdict(what: str, found: dict[tuple[str, int, str], float], scale: ExperimentScale) -> str:
     if not found:
         return ""
-    below = [f"{DATA[d]} k = {k} {_TITLES[p]} ({r:.2f})" for (d, k, p), r in found.items() if r <= 1]
+    below = [f"{DATA_TITLES[d]} k = {k} {_PHASE_TITLES[p]} ({r:.2f})" for (d, k, p), r in found.items() if r <= 1]
     cells = sorted({(d, k) for d, k, _ in found})
-    reverse = [f"{DATA[d]} k = {k}" for d, k in cells if found[d, k, "swap"] <= found[d, k, "build"]]
+    reverse = [f"{DATA_TITLES[d]} k = {k}" for d, k in cells if found[d, k, "swap"] <= found[d, k, "build"]]
     low, high = scale.ks[0], scale.ks[-1]
     sets = [d for d in scale.fixed if (d, low, "both") in found and (d, high, "both") in found]
-    falling = [DATA[d] for d in sets if found[d, high, "both"] <= found[d, low, "both"]]
+    falling = [DATA_TITLES[d] for d in sets if found[d, high, "both"] <= found[d, low, "both"]]
     parts = [
-        f"above 1 in all {len(found)} cells" if not below else f"not above 1 in {listed(below, most=6)}",
-        "larger for SWAP than for BUILD everywhere"
-        if not reverse
-        else f"not larger for SWAP than BUILD on {listed(reverse, most=6)}",
+        f"not above 1 in {enumerate_names(below, limit=6)}" if below else f"above 1 in all {len(found)} cells",
+        f"not larger for SWAP than for BUILD on {enumerate_names(reverse, limit=6)}"
+        if reverse
+        else "larger for SWAP than for BUILD everywhere",
     ]
     if sets:
-        rising = f"larger at k = {high} than at k = {low} on {len(sets) - len(falling)} of {len(sets)} sets"
-        parts.append(f"{rising}, not on {listed(falling)}" if falling else rising)
-    return f"In {what} {'held' if not (below or reverse or falling) else 'held in part'}: {'; '.join(parts)}."
+        rising = f"larger at k = {high} than at k = {low} on {len(sets) - len(falling)} of {len(sets)} data sets"
+        parts.append(f"{rising}, not on {enumerate_names(falling)}" if falling else rising)
+    return f"In {what} {'held in part' if below or reverse or falling else 'held'}: {'; '.join(parts)}."
 
 
-def _why(rows: Rows, scale: Scale, logs: Logs) -> str:
-    """Why our ratios differ from the paper's: what its logs counted, beside what we did."""
-    lines, shares, plain = [], [], []
+def _differences_explained(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> list[str]:
+    """Explain why our ratios differ from the paper's, by the counts in its logs and ours."""
+    lines, shares, logged, ours = [], [], [], []
     for data, n in scale.fixed.items():
         for k in scale.ks:
-            bp, plus = (logs.get((data, n, k, T, name, USUAL_CONFIDENCE)) for name in ("BP", "BP++"))
-            ours = [found for name in ("BP", "BP++") if (found := result(rows, Run(data, n, k, T, name)))]
-            if bp is None or plus is None or len(ours) < 2:
+            bp, plus = (logs.get((data, n, k, PAPER_T, name, USUAL_CONFIDENCE)) for name in ("BP", "BP++"))
+            our_bp, our_plus = (rows.result(Trial(data, n, k, PAPER_T, name)) for name in ("BP", "BP++"))
+            if not (bp and plus and our_bp and our_plus):
                 continue
-            shares.append(bp.misc / bp.total)
-            ratio = (bp.build + bp.swap) / (plus.build + plus.swap)
-            plain.append((ratio, ours[0].distances() / ours[1].distances()))
+            bp_total, plus_total = (log.build + log.swap + log.misc for log in (bp, plus))
+            shares.append(bp.misc / bp_total)
+            logged.append((bp.build + bp.swap) / (plus.build + plus.swap))
+            ours.append(our_bp.distances() / our_plus.distances())
             lines.append(
                 [
-                    f"{DATA[data]}, k = {k}",
-                    *(_millions(x) for x in (bp.build, bp.swap, bp.misc, plus.build, plus.swap, plus.misc)),
-                    f"{ratio:.2f}",
-                    f"{bp.total / plus.total:.2f}",
-                    f"{(bp.build_ms + bp.swap_ms) / (plus.build_ms + plus.swap_ms):.2f}",
-                    *(_millions(r.distances(p)) for r in ours for p in ("build", "swap")),
-                    f"{plain[-1][1]:.2f}",
+                    f"{DATA_TITLES[data]}, k = {k}",
+                    *(f"{x / 1e6:,.0f}" for log in (bp, plus) for x in (log.build, log.swap, log.misc)),
+                    f"{logged[-1]:.2f}",
+                    f"{bp_total / plus_total:.2f}",
+                    f"{bp.milliseconds / plus.milliseconds:.2f}",
+                    *(f"{r.distances(p) / 1e6:,.0f}" for r in (our_bp, our_plus) for p in ("build", "swap")),
+                    f"{ours[-1]:.2f}",
                 ]
             )
     if not lines:
-        return ""
-    heads = ["sample"]
-    for name in ("BP", "BP++"):
-        heads += [f"logged {name}: BUILD", "SWAP", "sigma"]
-    heads += ["ratio without sigma", "ratio with sigma", "ratio of time"]
-    heads += ["our BP: BUILD", "SWAP", "our BP++: BUILD", "SWAP", "ratio"]
-    return "\n\n".join(
-        [
-            "**Why the ratios differ.** Millions of distances, from the authors' logs and from our rows:",
-            table(heads, lines),
-            f"In the logs {min(shares):.0%} to {max(shares):.0%} of BP's distances are for sigma, the spread of each "
-            "arm: n k 1,000 of them in BUILD and again in every SWAP step, which BP++ reads from its cache. With them "
-            "the logged counts explain the logged times; without them the logged gain in distances is "
-            f"{min(a for a, _ in plain):.1f} to {max(a for a, _ in plain):.1f} times, and BUILD's is about 1. Our BP "
-            "takes sigma from the references that it looks at anyway, so there is no such work to save: our gain, "
-            f"{min(b for _, b in plain):.1f} to {max(b for _, b in plain):.1f} times in distances, is virtual arms "
-            "and the reuse of references alone. Our intervals are also wider: log(1/delta) = log(k n^3), as the "
-            "theorems ask, where the logs have 3 (BUILD) or 5 (SWAP) + log(arms), so a search of ours looks at more "
-            f"references{_narrower(rows, scale)}. A distance found in the cache still has to be read and added up as "
-            "any other: where a distance is cheap (MNIST, 20 Newsgroups) this shows, and our ratio of time is below "
-            "that of distances.",
-        ]
-    )
+        return []
+    heads = [
+        *("sample", "logged BP: BUILD", "SWAP", "sigma", "logged BP++: BUILD", "SWAP", "sigma"),
+        *("ratio without sigma", "ratio with sigma", "ratio of time"),
+        *("our BP: BUILD", "SWAP", "our BP++: BUILD", "SWAP", "ratio"),
+    ]
+    return [
+        "**Why the ratios differ.** Millions of distances, from the authors' logs and from our rows:",
+        table(heads, lines),
+        f"In the logs, {min(shares):.0%} to {max(shares):.0%} of BP's distances are for sigma, the standard deviation "
+        "of each arm: n k 1,000 of them in BUILD and again in every SWAP step, which BP++ reads from its cache. With "
+        "them, the logged counts explain the logged times; without them, the logged gain in distances is "
+        f"{min(logged):.1f} to {max(logged):.1f} times, and that of BUILD is about 1. Our BP computes sigma from the "
+        "references that it samples anyway, so this work cannot be saved: our gain, "
+        f"{min(ours):.1f} to {max(ours):.1f} times in distances, comes from virtual arms and the reuse of references "
+        "alone. Our intervals are also wider: log(1/delta) = log(k n^3), as the theorems require, where the logs have "
+        "3 (BUILD) or 5 (SWAP) + log(arms), so our searches sample more references"
+        f"{_ratios_with_narrow_intervals(rows, scale)}. A distance found in the cache still has to be read and added: "
+        "where distances are cheap (MNIST, 20 Newsgroups), this matters, and our ratio of time is below that of "
+        "distances.",
+    ]
 
 
-def _narrower(rows: Rows, scale: Scale) -> str:
-    """What the ratio of distances is with intervals nearer to those of the logs."""
+def _ratios_with_narrow_intervals(rows: ResultsFile, scale: ExperimentScale) -> str:
     ratios = []
     for data, n in scale.fixed.items():
-        bp, plus = (result(rows, Run(data, n, USUAL_K[data], T, name, delta=1e-5)) for name in ("BP", "BP++"))
+        bp, plus = (rows.result(Trial(data, n, PAPER_K[data], PAPER_T, name, delta=1e-5)) for name in ("BP", "BP++"))
         if bp and plus:
-            ratios.append(f"{bp.distances() / plus.distances():.1f} on {DATA[data]}")
-    return f" (at delta = 1e-5, nearer to theirs, our ratio of distances is {listed(ratios)})" if ratios else ""
+            ratios.append(f"{bp.distances() / plus.distances():.1f} on {DATA_TITLES[data]}")
+    return (
+        f" (at delta = 1e-5, closer to theirs, our ratio of distances is {enumerate_names(ratios)})" if ratios else ""
+    )
 
 
-def _millions(count: float) -> str:
-    return f"{count / 1e6:,.0f}"
+def fig_k(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
+    """Draw time over k, a panel per data set."""
+    curves = {
+        data: _curves(rows, [(k, Trial(data, n, k, PAPER_T, "")) for k in scale.ks]) for data, n in scale.fixed.items()
+    }
+    panels = _panels(curves, "n", scale.fixed, "CPU seconds")
+    picture = chart(panels, "k", "CPU seconds per step", log_y=True, columns=2)
+    numbers, verdict = _order(curves, "k", "CPU seconds")
+    return Section(
+        ["CPU seconds divided by the steps of SWAP + 1, as in the paper, against k.", numbers], verdict, picture
+    )
 
 
-def _seconds_a_step(found: Result) -> float:
-    return found.cpu() / (found.iterations + 1)
+def fig_n(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
+    """Draw time over n, a panel per data set."""
+    curves = _curves_over_n(rows, scale)
+    panels = _panels(curves, "k", PAPER_K, "CPU seconds")
+    picture = chart(panels, "n", "CPU seconds per step", log_x=True, log_y=True)
+    numbers, verdict = _order(curves, "n", "CPU seconds")
+    return Section(["CPU seconds divided by the steps of SWAP + 1, against n.", numbers], verdict, picture)
 
 
-def _distances_a_step(found: Result) -> float:
-    return found.distances() / (found.iterations + 1)
-
-
-def fig_k(rows: Rows, scale: Scale, logs: Logs) -> Section:
-    """Time over k, a panel a set."""
-    panels, out = [], []
-    for data, n in scale.fixed.items():
-        curves = {
-            name: [(k, found) for k in scale.ks if (found := result(rows, Run(data, n, k, T, name)))] for name in OURS
-        }
-        panels.append(_drawn(f"{DATA[data]}, n = {n:,}", curves, _seconds_a_step))
-        out.append((DATA[data], curves))
-    text, verdict = _ordered(out, "k", _seconds_a_step, "CPU seconds a step")
-    heads = "CPU seconds over SWAP's steps + 1, as the paper divides, against k."
-    picture = chart(panels, "k", "CPU seconds a step", log_x=False, log_y=True, columns=2)
-    return Section(f"{heads}\n\n![Time against k](figures/fig-k.svg)\n\n{text}", verdict, {"fig-k.svg": picture})
-
-
-def fig_n(rows: Rows, scale: Scale, logs: Logs) -> Section:
-    """Time over n, a panel a set."""
-    curves = _over_n(rows, scale)
-    panels = [_drawn(f"{DATA[data]}, k = {USUAL_K[data]}", lines, _seconds_a_step) for data, lines in curves.items()]
-    text, verdict = _ordered([(DATA[d], c) for d, c in curves.items()], "n", _seconds_a_step, "CPU seconds a step")
-    heads = "CPU seconds over SWAP's steps + 1, against n."
-    picture = chart(panels, "n", "CPU seconds a step", log_x=True, log_y=True)
-    return Section(f"{heads}\n\n![Time against n](figures/fig-n.svg)\n\n{text}", verdict, {"fig-n.svg": picture})
-
-
-def fig_complexity(rows: Rows, scale: Scale, logs: Logs) -> Section:
-    """Distances over n, a panel a set, and their slopes."""
-    curves = _over_n(rows, scale)
-    panels = []
-    for data, lines in curves.items():
-        panel = _drawn(f"{DATA[data]}, k = {USUAL_K[data]}", lines, _distances_a_step)
-        logged = [
-            Line(f"{name}, logged", 7, _logged(logs, data, name, lambda log: log.build + log.swap), True, 0.7)
-            for name in ("BP++",)
-        ]
-        panels.append(Panel(panel.title, [*panel.lines, *logged]))
-    order, verdict = _ordered([(DATA[d], c) for d, c in curves.items()], "n", _distances_a_step, "distances a step")
-    slopes, near = _slopes(rows, scale, logs)
+def fig_complexity(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
+    """Draw distances over n, a panel per data set, and fit their slopes."""
+    curves = _curves_over_n(rows, scale)
+    panels = _panels(curves, "k", PAPER_K, "distances", logs)
+    picture = chart(panels, "n", "distances per step", log_x=True, log_y=True)
+    numbers, order = _order(curves, "n", "distances")
+    slopes, growth = _slopes(rows, scale, logs)
     pairs = [
-        (dict(lines["BP++"])[n].distances(), exact.distances())
+        (plus.distances(), exact.distances())
         for lines in curves.values()
-        for n, exact in lines["FastPAM1"]
-        if n in dict(lines["BP++"])
+        for n, exact in lines["FastPAM1"].items()
+        if (plus := lines["BP++"].get(n))
     ]
     more = sum(plus > exact for plus, exact in pairs)
-    text = "\n\n".join(
-        [
-            "Distances computed, over SWAP's steps + 1, against n; a distance found in the cache costs nothing.",
-            "![Distances against n](figures/fig-complexity.svg)",
-            "Slopes of log distances against log n, least squares ± standard error: 1 is O(n), 2 is PAM's O(n^2). "
-            "BP++ and PairedPAM over all seeds at hand. How many swaps a sample happens to need is in all distances, "
-            "and divided out of distances a step.",
-            slopes,
-            "Where our slopes are steeper than the logged ones, wider intervals are a reason (see table-speedup): more "
-            "arms look at all n references, which costs n^2. RNA has so few cells that most searches end that way. "
-            "Exact PAM computes half the matrix once and keeps it: BP++, which keeps 1,000 distances a point, computes "
-            f"more than that in all in {more} of {len(pairs)} samples.",
-            order,
-        ]
-    )
-    picture = chart(panels, "n", "distances a step", log_x=True, log_y=True)
-    return Section(text, f"{near} {verdict}", {"fig-complexity.svg": picture})
+    paragraphs = [
+        "Distances computed, divided by the steps of SWAP + 1, against n; distances found in the cache do not count.",
+        "Slopes of log distances against log n, by least squares ± standard error: 1 is O(n), 2 is PAM's O(n^2). "
+        "BP++ and PairedPAM use all seeds. All distances depend on the number of swaps that a sample happens to need; "
+        "distances per step do not.",
+        slopes,
+        "Where our slopes are steeper than the logged ones, wider intervals are one reason (see table-speedup): more "
+        "arms use all n references, which costs n^2. RNA has so few cells that most searches end that way. Exact PAM "
+        "computes half the matrix once and keeps it: BP++, which keeps 1,000 distances per point, computes more than "
+        f"that in total in {more} of {len(pairs)} samples.",
+        numbers,
+    ]
+    return Section(paragraphs, f"{growth} {order}", picture)
 
 
-def _over_n(rows: Rows, scale: Scale) -> dict[str, dict[str, list[tuple[int, Result]]]]:
-    found = {}
-    for data, sizes in scale.sizes.items():
-        everywhere = (*sizes, *scale.large.get(data, ()))
-        found[data] = {
-            name: [(n, r) for n in everywhere if (r := result(rows, Run(data, n, USUAL_K[data], T, name)))]
-            for name in OURS
-        }
+def _curves(rows: ResultsFile, trials: Sequence[tuple[int, Trial]]) -> Curves:
+    """Return the results of our algorithms with the settings of trials, each of which belongs to a k or n."""
+    found: Curves = {name: {} for name in OURS}
+    for (x, trial), name in product(trials, OURS):
+        if result := rows.result(replace(trial, algorithm=name)):
+            found[name][x] = result
     return found
 
 
-def _drawn(title: str, curves: dict[str, list[tuple[int, Result]]], measure: Measure) -> Panel:
-    return Panel(
-        title,
-        [Line(name, _STYLE[name], [(x, measure(found)) for x, found in points]) for name, points in curves.items()],
+def _curves_over_n(rows: ResultsFile, scale: ExperimentScale, seed: int = 0) -> dict[str, Curves]:
+    return {
+        data: _curves(rows, [(n, Trial(data, n, k, PAPER_T, "", seed=seed)) for n in scale.all_sizes(data)])
+        for data, k in PAPER_K.items()
+        if data in scale.sizes
+    }
+
+
+def _panels(
+    curves: dict[str, Curves], letter: str, fixed: dict[str, int], unit: str, logs: Logs | None = None
+) -> dict[str, list[Line]]:
+    """Draw results per step; ``fixed`` is the n or k of each data set, and ``letter`` says which."""
+    panels = {}
+    for data, by_algorithm in curves.items():
+        lines = [
+            Line(name, OURS.index(name), [(x, found.per_step(unit)) for x, found in points.items()])
+            for name, points in by_algorithm.items()
+        ]
+        logged = Line("BP++, logged", 7, _logged_per_step(logs or {}, data, "BP++"), dashed=True, size=0.7)
+        panels[f"{DATA_TITLES[data]}, {letter} = {fixed[data]:,}"] = [*lines, logged]
+    return panels
+
+
+def _logged_per_step(logs: Logs, data: str, name: str) -> list[tuple[float, float]]:
+    """Return (n, distances per step) of the logs on a data set."""
+    return sorted(
+        (log.n, (log.build + log.swap) / (log.steps + 1))
+        for log in logs.values()
+        if (log.data, log.algorithm, log.k, log.T, log.confidence)
+        == (data, name, PAPER_K[data], PAPER_T, USUAL_CONFIDENCE)
     )
 
 
-def _logged(logs: Logs, data: str, name: str, count: Callable[[Log], int]) -> list[tuple[float, float]]:
-    chosen = [
-        log
-        for log in logs.values()
-        if (log.data, log.algorithm, log.k, log.T, log.confidence) == (data, name, USUAL_K[data], T, USUAL_CONFIDENCE)
-    ]
-    return [(log.n, count(log) / (log.steps + 1)) for log in sorted(chosen, key=lambda log: log.n)]
-
-
-def _ordered(
-    found: Sequence[tuple[str, dict[str, list[tuple[int, Result]]]]], over: str, measure: Measure, unit: str
-) -> tuple[str, str]:
-    """The figure's numbers, and whether BP++ beats BP+VA and BP+PIC, and those BP, everywhere."""
+def _order(curves: dict[str, Curves], over: str, unit: str) -> tuple[str, str]:
+    """Return the numbers of a figure as a table, and whether the algorithms have the order that the paper claims."""
     lines, broken, compared = [], [], 0
-    for title, curves in found:
-        places = sorted({x for points in curves.values() for x, _ in points})
-        for x in places:
-            at = {name: measure(found) for name, points in curves.items() for y, found in points if y == x}
-            lines.append([f"{title}, {over} = {x:,}", *(_figure(at.get(name)) for name in OURS)])
-            for better, worse in (
-                ("BP++", "BP+VA"),
-                ("BP++", "BP+PIC"),
-                ("BP+VA", "BP"),
-                ("BP+PIC", "BP"),
-                ("BP++", "BP"),
-            ):
-                if better in at and worse in at:
-                    compared += 1
-                    if at[better] > at[worse] * (1 + 1e-9):
-                        broken.append(
-                            f"{worse} beats {better} on {title} at {over} = {x:,} ({at[worse] / at[better]:.2f})"
-                        )
+    for data, by_algorithm in curves.items():
+        for x in sorted({x for points in by_algorithm.values() for x in points}):
+            at = {name: points[x].per_step(unit) for name, points in by_algorithm.items() if x in points}
+            where = f"{DATA_TITLES[data]}, {over} = {x:,}"
+            lines.append([where, *(abbreviate(at[name]) if name in at else "-" for name in OURS)])
+            pairs = [(better, worse) for better, worse in _PAPER_ORDER if better in at and worse in at]
+            compared += len(pairs)
+            broken += [
+                f"{worse} beats {better} on {where} ({at[worse] / at[better]:.2f})"
+                for better, worse in pairs
+                if at[better] > at[worse]
+            ]
     verdict = (
         f"The paper's order (BP++ below BP+VA and BP+PIC, both below BP) held in {compared - len(broken)} of "
-        f"{compared} comparisons of {unit}."
+        f"{compared} comparisons of {unit} per step."
     )
     if broken:
-        verdict += f" Not: {listed(broken, most=4)}."
-    return table([unit, *OURS], lines), verdict if compared else "Not run."
+        verdict += f" Not: {enumerate_names(broken, limit=4)}."
+    return table([f"{unit} per step", *OURS], lines), verdict if compared else "Not run."
 
 
-def _figure(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value / 1e6:,.1f}M" if value >= 5e4 else f"{value:.3g}"
-
-
-def _slopes(rows: Rows, scale: Scale, logs: Logs) -> tuple[str, str]:
+def _slopes(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> tuple[str, str]:
+    """Return a table of the slopes of distances against n, and a sentence about those of BP++ and PairedPAM."""
     lines = []
-    said: dict[str, list[str]] = {}
-    for data, sizes in scale.sizes.items():
-        k = USUAL_K[data]
-        everywhere = (*sizes, *scale.large.get(data, ()))
+    growth: dict[str, list[str]] = {"BP++": [], "PairedPAM": []}
+    curves = [_curves_over_n(rows, scale, seed) for seed in scale.seeds]
+    for data in scale.sizes:
         for name in ("BP", "BP++", "PairedPAM", "FastPAM1"):
-            found = [
-                (n, r)
-                for seed in scale.seeds
-                for n in everywhere
-                if (r := result(rows, Run(data, n, k, T, name, seed=seed)))
-            ]
+            found = [point for by_data in curves for point in by_data[data][name].items()]
             if not found:
                 continue
             total = _slope([(n, r.distances()) for n, r in found])
-            step = _slope([(n, _distances_a_step(r)) for n, r in found])
-            logged = [(n, d) for n, d in _logged(logs, data, name, lambda log: log.build + log.swap) if n in everywhere]
-            lines.append([f"{DATA[data]}, k = {k}", name, str(len(found)), total[0], step[0], _slope(logged)[0]])
-            if name in ("BP++", "PairedPAM") and not math.isnan(step[1]):
-                said.setdefault(name, []).append(f"{step[0]} on {DATA[data]}")
-    heads = ["data", "algorithm", "runs", "all distances", "distances a step", "logged, a step"]
-    sentence = "; ".join(f"{name} as n to the power {', '.join(each)}" for name, each in said.items())
-    return table(heads, lines), f"Distances a step grow, {sentence} (PAM: 2)." if said else ""
+            step = _slope([(n, r.per_step("distances")) for n, r in found])
+            logged = _slope([(n, d) for n, d in _logged_per_step(logs, data, name) if n in scale.all_sizes(data)])
+            lines.append([f"{DATA_TITLES[data]}, k = {PAPER_K[data]}", name, str(len(found)), total, step, logged])
+            if name in growth and step != "-":
+                growth[name].append(f"{step} on {DATA_TITLES[data]}")
+    heads = ["data", "algorithm", "runs", "all distances", "distances per step", "logged, per step"]
+    sentence = "; ".join(f"{name} as n to the power {', '.join(each)}" for name, each in growth.items() if each)
+    return table(heads, lines), f"Distances per step grow, {sentence} (PAM: 2)." if sentence else ""
 
 
-def _slope(points: Sequence[tuple[float, float]]) -> tuple[str, float]:
-    """Return the slope of log y against log x with its standard error, in words, and the slope.
+def _slope(points: Sequence[tuple[float, float]]) -> str:
+    """Write the slope of log y against log x with its standard error, or "-" for fewer than three values of x.
 
-    >>> _slope([(1, 1), (2, 4), (4, 16)])[0]
+    >>> _slope([(1, 1), (2, 4), (4, 16)])
     '2.00 ± 0.00'
     """
     if len({x for x, _ in points}) < 3:
-        return "-", float("nan")
-    x, y = (np.log([point[at] for point in points]) for at in (0, 1))
-    slope, start = np.polyfit(x, y, 1)
-    rest = y - (slope * x + start)
-    error = math.sqrt(float(rest @ rest) / (len(x) - 2) / float(((x - x.mean()) ** 2).sum()))
-    return f"{slope:.2f} ± {error:.2f}", float(slope)
+        return "-"
+    fit = linregress(*np.log(points).T)
+    return f"{fit.slope:.2f} ± {fit.stderr:.2f}"
