@@ -13,7 +13,6 @@ import numpy as np
 
 from medoids._version import __version__
 from medoids.engine.arrays import Float64s
-from medoids.pipeline import Settings
 from medoids.reporting.charts import distance_strip, legend_mark, loss_chart, map_chart, silhouette_chart
 from medoids.reporting.document import chart_key, document, medoid_cards, repetition, row_name, section, tiles
 from medoids.reporting.formatting import escape, format_number, format_percent
@@ -21,6 +20,7 @@ from medoids.reporting.layout import Layout
 from medoids.reporting.palette import colour_of
 from medoids.reporting.things import Things
 from medoids.result import Clustering
+from medoids.settings import Settings
 
 __all__ = ["Findings", "page"]
 
