@@ -47,7 +47,7 @@ from medoids.settings import (
     parse_bytes,
 )
 from medoids.storage.checkpoints import Checkpoint
-from medoids.storage.fingerprints import of_data, of_value, told
+from medoids.storage.fingerprints import describe, of_data, of_value
 from medoids.storage.saved import Bounds, Saved, random_of, state_of
 
 __all__ = ["Settings", "choose_algorithm", "fit", "k_medoids", "keep_steps", "posed", "result", "warn", "warn_of_limit"]
@@ -224,14 +224,14 @@ def keep_steps(problem: Problem, data: Callable[[], dict[str, Any]], settings: S
     if settings.checkpoint is None:
         yield
         return
-    decisive = {name: told(getattr(settings, name)) for name in _DECISIVE}
+    decisive = {name: describe(getattr(settings, name)) for name in _DECISIVE}
     if settings.swap == "eager":
         decisive["memory_limit"] = problem.memory_limit  # which sets the size of its sample
     about = {
         "data": data(),
         "settings": {
             "n_clusters": problem.k,
-            "init": told(problem.init),
+            "init": describe(problem.init),
             "frozen_medoids": list(problem.frozen),
             "random_state": None if settings.random_state is None else of_value(state_of(problem.random)),
             **decisive,
