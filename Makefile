@@ -11,9 +11,9 @@ demo: $(VENV)/.core
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-# Without Dask, Chromium, large data and whatever else takes seconds.
+# Without Dask, Chromium, processes of the command, large data and whatever else takes seconds.
 test-fast: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not dask and not browser"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not (slow or command or dask or browser)"
 
 # Random problems, damaged files and signals; ends by itself, with code 1 if anything failed.
 MINUTES ?= 60

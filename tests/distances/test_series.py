@@ -134,6 +134,7 @@ def test_new_series_with_other_channels() -> None:
         model.predict([[1, 2, 3]])
 
 
+@pytest.mark.slow
 def test_pams_medoids_of_heartbeats() -> None:
     rows = data.ecg5000()
     rows = rows[np.random.RandomState(0).choice(len(rows), 900, replace=False)]

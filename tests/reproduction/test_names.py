@@ -19,6 +19,8 @@ from medoids.reproduction.runner import carry_out, possible
 from medoids.reproduction.settings import NAMES, plan
 from reproduction.tiny import TINY
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Path:

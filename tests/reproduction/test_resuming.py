@@ -21,6 +21,8 @@ from medoids.reproduction.runner import missing
 from medoids.reproduction.settings import NAMES, plan
 from reproduction.tiny import TINY
 
+pytestmark = pytest.mark.slow
+
 NAMED = ("table-loss", "table-speedup", "fig-swaps", "agreement")
 TINY_PROGRAM = Path(__file__).parent / "tiny.py"
 

@@ -130,6 +130,7 @@ def test_the_estimator_goes_on(tmp_path: Path) -> None:
     assert model.get_params()["checkpoint"] == tmp_path / "fit"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3, 7, 8])
 def test_eager_swaps_go_on_where_the_sample_is_not_all(count: int, tmp_path: Path) -> None:
     Y = np.random.RandomState(1).rand(3500, 4)
@@ -156,6 +157,7 @@ k_medoids(X, 6, algorithm="pairedpam", checkpoint=sys.argv[1], callback=kill, ra
 """
 
 
+@pytest.mark.slow
 def test_a_killed_process_goes_on_in_build_and_in_swap(tmp_path: Path) -> None:
     Y = np.random.RandomState(0).rand(4000, 5)
     expected = k_medoids(Y, 6, algorithm="pairedpam", random_state=1)
@@ -190,6 +192,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_a_process_killed_while_it_writes_leaves_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "fit"
     for pause in (3, 8, 13):
@@ -426,6 +429,7 @@ def test_wrong_settings_are_named(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_command_goes_on_after_ctrl_c(tmp_path: Path) -> None:
     """Ctrl-C as a terminal sends it, as soon as there is a checkpoint; then ``--resume``."""
     Y = np.random.RandomState(0).rand(400, 5)

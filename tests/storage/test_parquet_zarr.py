@@ -191,6 +191,7 @@ print(json.dumps(status("VmHWM") - before))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks of memory are told by Linux only")
 @pytest.mark.parametrize("algorithm", ["pairedpam", "clara"])
 def test_memory_stays_within_bounds(tmp_path: Path, algorithm: str) -> None:
