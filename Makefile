@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test fuzz lint bench bench-full reproduce clean
+.PHONY: demo test test-fast fuzz lint bench bench-full reproduce clean
 
 demo: $(VENV)/.core
 	$(BIN)/medoids demo
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Without Dask, Chromium, processes of the command, large data and whatever else takes seconds.
+test-fast: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not (slow or command or dask or browser)"
 
 # Random problems, damaged files and signals; ends by itself, with code 1 if anything failed.
 MINUTES ?= 60

@@ -1,9 +1,24 @@
-"""Each test worker has its own cache of compiled kernels: Numba's is not safe between processes that write at once."""
+"""Marks of the test tiers, and a cache of compiled kernels for each test worker."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
+import pytest
+
+# Numba's cache is not safe between processes that write at once.
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / f"numba-{_WORKER}"))
+# Fixtures that show what a test needs.
+_MARKS_OF_FIXTURES = {"browser": "browser", "medoids": "command", "client": "dask"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they need, so that none can forget to say so."""
+    for item in items:
+        for name in getattr(item, "fixturenames", ()):
+            if name in _MARKS_OF_FIXTURES:
+                item.add_marker(_MARKS_OF_FIXTURES[name])
+        if item.path.name == "test_dask.py" or item.name.endswith("[scale.md]"):
+            item.add_marker("dask")

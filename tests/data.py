@@ -1,4 +1,9 @@
-"""Real data for tests: found by MEDOIDS_DATA, else beside the project; tests that need it skip where it is absent."""
+"""Real data for tests.
+
+`path` finds the files of a folder that is too large for the repository: the one that MEDOIDS_DATA names, else
+``shared/data`` beside the checkout. A test that needs a missing file is skipped with the reason, or fails if
+MEDOIDS_REQUIRE_DATA is set. The small excerpts in ``tests/fixtures`` are always there.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +17,16 @@ import pytest
 import scipy.sparse
 
 FOLDER = Path(os.environ.get("MEDOIDS_DATA", Path(__file__).parents[2] / "shared" / "data"))
+FIXTURES = Path(__file__).parent / "fixtures"
 
 
 def path(name: str) -> Path:
     file = FOLDER / name
     if not file.exists():
-        if os.environ.get("CI"):
-            raise FileNotFoundError(f"{name} is not in {FOLDER}: CI must have the data; set MEDOIDS_DATA")
-        pytest.skip(f"{name} is not in {FOLDER}; set MEDOIDS_DATA to the folder of data files")
+        reason = f"{name} is not in {FOLDER}; set MEDOIDS_DATA to the folder of data files"
+        if os.environ.get("MEDOIDS_REQUIRE_DATA"):
+            pytest.fail(f"{reason}, or unset MEDOIDS_REQUIRE_DATA to skip such tests", pytrace=False)
+        pytest.skip(reason)
     return file
 
 
@@ -57,7 +64,7 @@ def letter() -> np.ndarray:
 
 
 def subset(name: str, n: int, seed: int) -> tuple[np.ndarray, str]:
-    """Return n distinct random rows of a set, and the metric that goes with it."""
+    """Return n distinct random rows of a data set, and the metric that goes with it."""
     random = np.random.RandomState(seed)
     if name == "mnist":
         return mnist()[random.choice(70000, n, replace=False)] / 255, "l2"

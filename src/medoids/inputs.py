@@ -1,23 +1,33 @@
-"""What X may be under each kind of metric: every check of it, and every message."""
+"""What X may be under each kind of metric: every check of it, and every message.
+
+May import ``storage``, ``distances`` and ``engine``.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_array, validate_data
 
-from medoids.distances import Floats, is_mapped, kind_of, names_of_kind, release
+from medoids.distances import kind_of, names_of_kind
+from medoids.engine.arrays import Floats
+from medoids.engine.mapped import is_mapped, release
 from medoids.storage.parquet_zarr import is_stored, unpacked
 
 __all__ = ["check_data"]
 
+# Rows whose sum is checked at a time: a few hundred columns of them stay in the cache of a core.
+_CHECKED_ROWS = 4096
+# Rows after which the pages of a memory-mapped file are given back, a multiple of the former.
+_RELEASED_ROWS = 1 << 18
+
 
 def check_data(X: Any, metric: Any, estimator: Any = None, *, reset: bool = True, kind: str | None = None) -> Any:
-    """Return X as the metric takes it.
+    """Return X in the form that the metric takes.
 
     A 2-D array of finite numbers for vectors, a matrix or coordinates; a CSR array for sparse data; a frame or 2-D
     array for a table; a list of strings (or sequences of tokens), of frozensets, of trees; an array or a list of arrays
@@ -28,56 +38,59 @@ def check_data(X: Any, metric: Any, estimator: Any = None, *, reset: bool = True
     X, metric
         As the user passed them.
     estimator : KMedoids, optional
-        Then also what scikit-learn does: remember or compare the number and names of features.
+        If given, scikit-learn stores or compares the number and names of its features.
     reset : bool
         False for new data.
     kind : str, optional
-        Of the fit; by default what metric and X are.
+        The kind of data of the fit; by default it follows from metric and X.
     """
     if hasattr(X, "collect") and hasattr(X, "lazy"):
-        raise TypeError("X is a lazy frame, whose rows are not there yet; pass X.collect()")
+        raise TypeError("X is a lazy frame, whose rows are not loaded yet; pass X.collect()")
     if is_stored(X):
         X = unpacked(X)
     kind = kind_of(metric, X) if kind is None else kind
     if issparse(X) and kind != "sparse":
-        _refuse_sparse(metric)
-    if kind in _SEQUENCES:
-        if estimator is not None and reset:
-            _forget_features(estimator)
-        return _SEQUENCES[kind](_plain(X, metric), metric)
+        raise TypeError(
+            f"X is a sparse matrix, but {_name(metric)} is not available on sparse data; use one of "
+            f"{names_of_kind('sparse')}, or convert it with X.toarray() if that fits in memory"
+        )
     if kind == "series":
         return _check_series(X, metric)
     if kind == "table":
         return _check_table(X, estimator, reset=reset)
-    if kind == "objects" and not (_is_tabular(X) and _text_column(X) is None):
+    is_tabular = len(getattr(X, "shape", ())) == 2
+    if kind in _CHECKS_OF_ITEMS or (kind == "objects" and not (is_tabular and _text_column(X) is None)):
         if estimator is not None and reset:
-            _forget_features(estimator)
-        return _check_objects(X)
+            # A sequence of objects has no features; those of an earlier fit no longer apply.
+            for name in ("n_features_in_", "feature_names_in_"):
+                estimator.__dict__.pop(name, None)
+        return _check_items(X, metric, kind) if kind in _CHECKS_OF_ITEMS else _check_objects(X)
     return _check_numbers(X, metric, kind, estimator, reset=reset)
-
-
-def _is_tabular(X: Any) -> bool:
-    return hasattr(X, "shape") and len(X.shape) == 2
-
-
-def _forget_features(estimator: Any) -> None:
-    """A sequence of objects has no features; those of an earlier fit are no longer true."""
-    for name in ("n_features_in_", "feature_names_in_"):
-        estimator.__dict__.pop(name, None)
 
 
 def _name(metric: Any) -> str:
     return f"metric={metric!r}"
 
 
+def _first_row(X: Any) -> Any:
+    return X[0] if isinstance(X, (list, tuple)) and len(X) else None
+
+
+def _refuse_value(place: str, value: Any, remedy: str) -> NoReturn:
+    word = "NaN" if np.isnan(value) else "infinity"
+    raise ValueError(f"Input X contains {word}: {place} is {value}. {remedy}")
+
+
 # --- numbers ------------------------------------------------------------------------------------------------------
 
 
 def _check_numbers(X: Any, metric: Any, kind: str, estimator: Any, *, reset: bool) -> Any:
-    """Vectors, sparse rows, a matrix, coordinates, or rows of an array for a callable."""
-    if kind != "objects":
+    """Check vectors, sparse rows, a matrix, coordinates, or rows of an array for a callable."""
+    options: dict[str, Any] = {"ensure_all_finite": False, "accept_sparse": "csr" if kind == "sparse" else False}
+    if kind == "objects":
+        options["dtype"] = None
+    else:
         _refuse_text(X, metric)
-        _refuse_sets(X, metric)
         _refuse_columns(X, metric)
         _refuse_ragged(X, metric)
         _refuse_cubes(X, metric)
@@ -86,15 +99,7 @@ def _check_numbers(X: Any, metric: Any, kind: str, estimator: Any, *, reset: boo
             "metric='precomputed' needs a square matrix; got a 1-D array. Expected 2D array: turn condensed distances "
             "into one with scipy.spatial.distance.squareform(X)"
         )
-    options: dict[str, Any] = {"ensure_all_finite": False, "dtype": None if kind == "objects" else "numeric"}
-    if kind == "objects":
-        options["ensure_min_features"] = 1
-    if kind == "sparse":
-        options["accept_sparse"] = "csr"
-    if estimator is not None:
-        X = validate_data(estimator, X, reset=reset, **options)
-    else:
-        X = check_array(X, **options)
+    X = check_array(X, **options) if estimator is None else validate_data(estimator, X, reset=reset, **options)
     if kind != "objects" and X.dtype.kind not in "iufb":
         raise ValueError(f"X has dtype {X.dtype}, but {_name(metric)} takes numbers; convert it to float first")
     if kind == "sparse":
@@ -105,28 +110,25 @@ def _check_numbers(X: Any, metric: Any, kind: str, estimator: Any, *, reset: boo
         X = _converted(X, X.dtype.newbyteorder("="))
     if X.dtype.kind in "iufb":
         if X.dtype.kind == "b" or X.dtype in (np.float16, np.longdouble):
-            X = _converted(X, np.float64)  # types that kernels do not know
+            X = _converted(X, np.float64)  # the kernels do not support these types
         _check_finite(X, kind)
         release(X)
-    if kind == "matrix" and reset:
-        _check_square(X)
+    if kind == "matrix" and reset and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"metric='precomputed' needs a square matrix of distances between the samples; got shape {X.shape}"
+        )
     return X
 
 
 def _converted(X: Any, dtype: Any) -> Any:
-    """Return X in another type; what is on disk stays there."""
+    """Return X in another type; what is on disk stays on disk."""
     return unpacked(X, dtype) if is_mapped(X) else X.astype(dtype)
 
 
-def _refuse_sparse(metric: Any) -> None:
-    raise TypeError(
-        f"X is a sparse matrix, but {_name(metric)} is not available on sparse data; use one of "
-        f"{names_of_kind('sparse')}, or convert it with X.toarray() if that fits in memory"
-    )
-
-
 def _refuse_text(X: Any, metric: Any) -> None:
-    first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
+    first = _first_row(X)
+    if isinstance(first, (set, frozenset)):
+        raise ValueError(f"{_name(metric)} takes rows of numbers, but row 0 of X is a set; use metric='jaccard'")
     text = getattr(getattr(X, "dtype", None), "kind", None) in ("U", "S")
     if isinstance(first, (str, bytes)) or text or (getattr(X, "ndim", 2) == 1 and _text_column(X) is not None):
         value = first if first is not None else np.asarray(X).flat[0]
@@ -136,28 +138,23 @@ def _refuse_text(X: Any, metric: Any) -> None:
         )
 
 
-def _refuse_sets(X: Any, metric: Any) -> None:
-    if isinstance(X, (list, tuple)) and X and isinstance(X[0], (set, frozenset)):
-        raise ValueError(f"{_name(metric)} takes rows of numbers, but row 0 of X is a set; use metric='jaccard'")
-
-
 def _refuse_columns(X: Any, metric: Any) -> None:
-    """Name the first column of a frame that holds no numbers."""
+    """Refuse the first column of a frame that does not hold numbers."""
     if not hasattr(X, "columns"):
         return
     import narwhals as nw
 
     try:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
-    except nw.exceptions.DuplicateError:  # columns of one name are no trouble as long as they are numbers
+    except nw.exceptions.DuplicateError:  # columns with the same name do no harm if they hold numbers
         return
     if not isinstance(frame, nw.DataFrame):
         return
     for name, column in zip(frame.columns, frame.iter_columns(), strict=True):
         kind = column.dtype
-        known = [value for value in column.head(1000).to_list() if value is not None] if kind == nw.Object else []
-        text = next((value for value in known if isinstance(value, (str, bytes))), None)
-        if kind.is_numeric() or kind in (nw.Boolean, nw.Unknown) or (kind == nw.Object and text is None):
+        if kind.is_numeric() or kind in (nw.Boolean, nw.Unknown):
+            continue
+        if kind == nw.Object and not any(isinstance(value, (str, bytes)) for value in column.head(1000).to_list()):
             continue
         word = "text" if kind in (nw.String, nw.Object) else str(kind).lower().split("(")[0]
         value = column.head(1).to_list()
@@ -170,22 +167,20 @@ def _refuse_columns(X: Any, metric: Any) -> None:
 
 
 def _refuse_ragged(X: Any, metric: Any) -> None:
-    if not isinstance(X, (list, tuple)) or not X or not hasattr(X[0], "__len__"):
+    first = _first_row(X)
+    if not hasattr(first, "__len__"):
         return
-    width = len(X[0])
     for row, values in enumerate(X):
-        size = len(values) if hasattr(values, "__len__") else None
-        if size != width:
-            found = "no values" if size is None else f"{size} values"
+        size = len(values) if hasattr(values, "__len__") else "no"
+        if size != len(first):
             raise ValueError(
-                f"row {row} of X has {found}, but row 0 has {width}: {_name(metric)} takes rows of one length; use "
-                "metric='dtw' for series of unequal lengths, or metric=f with your own f(a, b)"
+                f"row {row} of X has {size} values, but row 0 has {len(first)}: {_name(metric)} takes rows of one "
+                "length; use metric='dtw' for series of unequal lengths, or metric=f with your own f(a, b)"
             )
 
 
 def _refuse_cubes(X: Any, metric: Any) -> None:
-    first = X[0] if isinstance(X, (list, tuple)) and X else X
-    if getattr(first, "ndim", 0) == (3 if first is X else 2):
+    if getattr(X, "ndim", 0) == 3 or getattr(_first_row(X), "ndim", 0) == 2:
         raise ValueError(
             f"Found array with dim 3, but {_name(metric)} takes rows of numbers; flatten series of several channels "
             "with np.reshape(X, (len(X), -1)), or use metric='dtw'"
@@ -195,50 +190,38 @@ def _refuse_cubes(X: Any, metric: Any) -> None:
 def _check_finite(X: Floats, kind: str) -> None:
     if X.dtype.kind != "f":
         return
-    for start in range(0, len(X), 4096):
-        part = X[start : start + 4096]
-        if start % (1 << 18) == 0:
+    for start in range(0, len(X), _CHECKED_ROWS):
+        part = X[start : start + _CHECKED_ROWS]
+        if start % _RELEASED_ROWS == 0:
             release(X)
-        # A sum is finite only if all of its terms are (it may overflow, so a look at each follows).
+        # A sum is finite only if all of its terms are. It may overflow, so each term is checked after that.
         with np.errstate(all="ignore"):
             if np.isfinite(part.sum()):
                 continue
-        wrong = ~np.isfinite(part)
-        if wrong.any():
-            row, column = np.argwhere(wrong)[0]
-            value = part[row, column]
-            word = "NaN" if np.isnan(value) else "infinity"
+        wrong = np.argwhere(~np.isfinite(part))
+        if len(wrong):
+            row, column = wrong[0]
             remedy = (
-                "Distances must be finite: put a large number there, or remove the row and its column"
+                "Distances must be finite: use a large number instead, or remove the row and its column"
                 if kind == "matrix"
                 else "Remove such rows, or fill them, for example with sklearn.impute.SimpleImputer"
             )
-            raise ValueError(f"Input X contains {word}: X[{start + row}, {column}] is {value}. {remedy}")
+            _refuse_value(f"X[{start + row}, {column}]", part[row, column], remedy)
 
 
 def _check_finite_sparse(X: Any) -> None:
-    wrong = ~np.isfinite(X.data)
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        row, value = int(np.searchsorted(X.indptr, at, side="right")) - 1, X.data[at]
-        word = "NaN" if np.isnan(value) else "infinity"
-        raise ValueError(
-            f"Input X contains {word}: X[{row}, {X.indices[at]}] is {value}. Remove such rows, or fill them"
-        )
-
-
-def _check_square(X: Floats) -> None:
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"metric='precomputed' needs a square matrix of distances between the samples; got shape {X.shape}"
-        )
+    wrong = np.flatnonzero(~np.isfinite(X.data))
+    if len(wrong):
+        row = int(np.searchsorted(X.indptr, wrong[0], side="right")) - 1
+        place = f"X[{row}, {X.indices[wrong[0]]}]"
+        _refuse_value(place, X.data[wrong[0]], "Remove such rows, or fill them")
 
 
 # --- sequences ----------------------------------------------------------------------------------------------------
 
 
 def _check_objects(X: Any) -> Any:
-    """Any sequence, for a callable: a list, a 1-D array, a column of a frame."""
+    """Check any sequence, for a callable: a list, a 1-D array, a column of a frame."""
     _refuse_scalars(X)
     column = _text_column(X)
     if column is not None:
@@ -248,8 +231,7 @@ def _check_objects(X: Any) -> Any:
     if hasattr(X, "to_numpy"):
         values = X.to_numpy()
         return values if values.dtype.kind != "O" else list(X)
-    if not hasattr(X, "__getitem__") or isinstance(X, dict):
-        raise TypeError(f"X must be a sequence that can be indexed by row number; got {type(X).__name__}")
+    _refuse_unindexed(X)
     return X
 
 
@@ -265,8 +247,13 @@ def _refuse_scalars(X: Any) -> None:
         raise ValueError("Found array with 0 sample(s): X is empty; pass at least one object")
 
 
+def _refuse_unindexed(X: Any) -> None:
+    if not hasattr(X, "__getitem__") or isinstance(X, dict):
+        raise TypeError(f"X must be a sequence that can be indexed by row number; got {type(X).__name__}")
+
+
 def _text_column(X: Any) -> list[Any] | None:
-    """Return the values of a column of a frame, or of a frame of one column, that holds no numbers."""
+    """Return the values of a column of a frame, or of a frame with one column, that does not hold numbers."""
     if len(X.columns) != 1 if hasattr(X, "columns") else not hasattr(X, "to_numpy"):
         return None
     import narwhals as nw
@@ -279,7 +266,7 @@ def _text_column(X: Any) -> list[Any] | None:
     return list(data.to_list())
 
 
-def _plain(X: Any, metric: Any) -> list[Any]:
+def _to_list(X: Any, metric: Any) -> list[Any]:
     """Return the rows of a list, a 1-D array, a column of a frame, or a 2-D array as a list."""
     _refuse_scalars(X)
     column = _text_column(X)
@@ -291,22 +278,24 @@ def _plain(X: Any, metric: Any) -> list[Any]:
             f"as X[{X.columns[0]!r}]"
         )
     if isinstance(X, np.ndarray):
-        if X.ndim == 2 and X.shape[1] == 1 and X.dtype.kind in "OUS":
-            X = X[:, 0]
-        return list(X.tolist())
+        single = X.ndim == 2 and X.shape[1] == 1 and X.dtype.kind in "OUS"
+        return list((X[:, 0] if single else X).tolist())
     if hasattr(X, "to_list"):
         return list(X.to_list())
-    if not hasattr(X, "__getitem__") or isinstance(X, dict):
-        raise TypeError(f"X must be a sequence that can be indexed by row number; got {type(X).__name__}")
+    _refuse_unindexed(X)
     return list(X)
 
 
-def _refuse_missing(item: Any, row: int, metric: Any) -> None:
-    if item is None or type(item).__name__ == "NAType" or (isinstance(item, float) and item != item):
-        raise ValueError(f"row {row} of X is missing ({item}); {_name(metric)} needs a value in every row")
+def _check_items(X: Any, metric: Any, kind: str) -> list[Any]:
+    """Check strings, sets or trees, one by one."""
+    items = _to_list(X, metric)
+    for row, item in enumerate(items):
+        if item is None or type(item).__name__ == "NAType" or (isinstance(item, float) and item != item):
+            raise ValueError(f"row {row} of X is missing ({item}); {_name(metric)} needs a value in every row")
+    return [_CHECKS_OF_ITEMS[kind](item, row, metric) for row, item in enumerate(items)]
 
 
-def _refuse_unhashable(things: Any, row: int, word: str) -> None:
+def _refuse_unhashable(things: Iterable[Any], row: int, word: str) -> None:
     for thing in things:
         try:
             hash(thing)
@@ -316,66 +305,52 @@ def _refuse_unhashable(things: Any, row: int, word: str) -> None:
             ) from None
 
 
-def _check_strings(rows: list[Any], metric: Any) -> list[Any]:
-    """Strings, or sequences of hashable tokens."""
-    out: list[Any] = []
-    for row, item in enumerate(rows):
-        if isinstance(item, str):
-            out.append(str(item))
+def _check_members(item: Any, row: int, metric: Any, types: Any, wanted: str, word: str) -> Any:
+    """Check a collection of hashable members; a 1-D array counts as a list."""
+    members: Any = item.tolist() if isinstance(item, np.ndarray) and item.ndim == 1 else item
+    if not isinstance(members, types):
+        raise TypeError(
+            f"row {row} of X is {item!r:.80}, of type {type(item).__name__}; {_name(metric)} takes {wanted}"
+        )
+    _refuse_unhashable(members, row, word)
+    return members
+
+
+def _check_string(item: Any, row: int, metric: Any) -> Any:
+    """Check a string, or a sequence of hashable tokens."""
+    if isinstance(item, str):
+        return str(item)
+    wanted = "strings, or lists of hashable tokens"
+    return _check_members(item, row, metric, (list, tuple, bytes), wanted, "token")
+
+
+def _check_set(item: Any, row: int, metric: Any) -> frozenset[Any]:
+    hint = f", such as set({item!r:.40}.split())" if isinstance(item, str) else ""
+    return frozenset(_check_members(item, row, metric, (set, frozenset, list, tuple), f"sets{hint}", "member"))
+
+
+def _check_tree(item: Any, row: int, metric: Any) -> Any:
+    """Check a node of ``ast``, or (label, child, child, ...) with hashable labels."""
+    stack = [item]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.AST):
             continue
-        _refuse_missing(item, row, metric)
-        if isinstance(item, np.ndarray) and item.ndim == 1:
-            item = item.tolist()
-        if not isinstance(item, (list, tuple, bytes)):
-            raise TypeError(
-                f"row {row} of X is {item!r:.80}, of type {type(item).__name__}; {_name(metric)} takes strings, or "
-                "lists of hashable tokens"
-            )
-        _refuse_unhashable(item, row, "token")
-        out.append(item)
-    return out
+        if isinstance(node, (tuple, list)):
+            if len(node) == 0:
+                raise ValueError(
+                    f"row {row} of X has a node without a label, {node!r}; a tree is (label, child, child, ...)"
+                )
+            stack.extend(node[1:])
+            node = node[0]
+        _refuse_unhashable([node], row, "label")
+    return item
 
 
-def _check_sets(rows: list[Any], metric: Any) -> list[frozenset[Any]]:
-    out = []
-    for row, item in enumerate(rows):
-        _refuse_missing(item, row, metric)
-        if isinstance(item, np.ndarray) and item.ndim == 1:
-            item = item.tolist()
-        if not isinstance(item, (set, frozenset, list, tuple)):
-            hint = f", such as set({item!r:.40}.split())" if isinstance(item, str) else ""
-            raise TypeError(
-                f"row {row} of X is {item!r:.80}, of type {type(item).__name__}; {_name(metric)} takes sets{hint}"
-            )
-        _refuse_unhashable(item, row, "member")
-        out.append(frozenset(item))
-    return out
-
-
-def _check_trees(rows: list[Any], metric: Any) -> list[Any]:
-    """Nodes of ``ast``, or (label, child, child, ...) with labels that are hashable."""
-    for row, tree in enumerate(rows):
-        _refuse_missing(tree, row, metric)
-        stack = [tree]
-        while stack:
-            node = stack.pop()
-            if isinstance(node, ast.AST):
-                continue
-            if isinstance(node, (tuple, list)):
-                if len(node) == 0:
-                    raise ValueError(
-                        f"row {row} of X has a node without a label, {node!r}; a tree is (label, child, child, ...)"
-                    )
-                stack.extend(node[1:])
-                node = node[0]
-            _refuse_unhashable([node], row, "label")
-    return rows
-
-
-_SEQUENCES: dict[str, Callable[[list[Any], Any], list[Any]]] = {
-    "strings": _check_strings,
-    "sets": _check_sets,
-    "trees": _check_trees,
+_CHECKS_OF_ITEMS: dict[str, Callable[[Any, int, Any], Any]] = {
+    "strings": _check_string,
+    "sets": _check_set,
+    "trees": _check_tree,
 }
 
 
@@ -383,39 +358,41 @@ _SEQUENCES: dict[str, Callable[[list[Any], Any], list[Any]]] = {
 
 
 def _check_series(X: Any, metric: Any) -> Any:
-    """An array of two or three dimensions, or a list of arrays of any lengths; the metric knows their layout."""
+    """Check an array of two or three dimensions, or a list of arrays of any lengths; the metric knows their layout."""
     _refuse_text(X, metric)
     _refuse_columns(X, metric)
     if hasattr(X, "columns"):
         X = np.asarray(X)
     _refuse_scalars(X)
-    if isinstance(X, np.ndarray) and X.dtype != object and X.ndim not in (2, 3):
+    is_block = isinstance(X, np.ndarray) and X.dtype != object
+    if is_block and X.ndim not in (2, 3):
         raise ValueError(
             f"{_name(metric)} takes an array of shape (n, length) or (n, length, channels), or a list of arrays; got "
             f"shape {X.shape}"
         )
-    series = []
-    for row, item in enumerate(X):
-        try:
-            one = np.asarray(item, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"row {row} of X is no series of numbers: {item!r:.80}") from None
-        if one.ndim not in (1, 2) or one.size == 0:
-            raise ValueError(
-                f"row {row} of X has shape {one.shape}; a series is an array of shape (length,) or (length, channels), "
-                "with at least one sample"
-            )
-        if not np.isfinite(one).all():
-            at = tuple(np.argwhere(~np.isfinite(one))[0].tolist())
-            word = "NaN" if np.isnan(one[at]) else "infinity"
-            place = f"X[{row}][{', '.join(map(str, at))}]"
-            raise ValueError(f"Input X contains {word}: {place} is {one[at]}. Fill it, or cut the series")
-        series.append(one)
-    return X if isinstance(X, np.ndarray) and X.dtype != object else series
+    series = [_check_one_series(item, row) for row, item in enumerate(X)]
+    return X if is_block else series
+
+
+def _check_one_series(item: Any, row: int) -> Floats:
+    try:
+        one = np.asarray(item, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"row {row} of X is not a series of numbers: {item!r:.80}") from None
+    if one.ndim not in (1, 2) or one.size == 0:
+        raise ValueError(
+            f"row {row} of X has shape {one.shape}; a series is an array of shape (length,) or (length, channels), "
+            "with at least one sample"
+        )
+    wrong = np.argwhere(~np.isfinite(one))
+    if len(wrong):
+        at = tuple(wrong[0].tolist())
+        _refuse_value(f"X[{row}][{', '.join(map(str, at))}]", one[at], "Fill it, or cut the series")
+    return one
 
 
 def _check_table(X: Any, estimator: Any, *, reset: bool) -> Any:
-    """A frame, or a 2-D array of anything."""
+    """Check a frame, or a 2-D array of anything."""
     if not hasattr(X, "columns"):
         _refuse_scalars(X)
         _refuse_ragged(X, "gower")

@@ -53,7 +53,7 @@ from medoids.settings import (
     parse_bytes,
 )
 from medoids.storage.checkpoints import Checkpoint
-from medoids.storage.fingerprints import of_data, of_value, told
+from medoids.storage.fingerprints import describe, of_data, of_value
 from medoids.storage.saved import Best, Bounds, Saved, state_of
 
 __all__ = ["choose_algorithm", "described", "fit", "open_checkpoint", "prepare", "warn", "warn_of_limit"]
@@ -143,14 +143,14 @@ def open_checkpoint(
     if settings.checkpoint is None:
         yield None
         return
-    decisive = {name: told(getattr(settings, name)) for name in _DECISIVE}
+    decisive = {name: describe(getattr(settings, name)) for name in _DECISIVE}
     if settings.swap == "eager":
         decisive["memory_limit"] = problem.memory_limit  # which sets the size of its sample
     about = {
         "data": data(),
         "settings": {
             "n_clusters": problem.k,
-            "init": told(problem.init),
+            "init": describe(problem.init),
             "frozen_medoids": list(problem.frozen),
             "random_state": None if settings.random_state is None else of_value(state_of(run.random)),
             **decisive,

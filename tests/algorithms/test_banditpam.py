@@ -43,6 +43,7 @@ def paper_sample(name: str, n: int) -> tuple[np.ndarray, str]:
     return X[rows.choice(10000, n)], "cosine"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", FAMILY)
 @pytest.mark.parametrize(("name", "n"), [("mnist", 1500), ("cifar10", 400), ("newsgroups", 1500)])
 def test_pams_loss_on_the_papers_samples(name: str, n: int, algorithm: str) -> None:
@@ -71,6 +72,7 @@ def test_an_outlier_that_the_first_batch_does_not_show() -> None:
         assert 123 in found.medoid_indices
 
 
+@pytest.mark.slow
 def test_digits_over_50_seeds() -> None:
     X = load_digits().data
     pam = sorted(k_medoids(X, 10, algorithm="pam").medoid_indices.tolist())
@@ -131,6 +133,7 @@ def test_a_cached_distance_is_computed_once() -> None:
     assert sum(seen.values()) - exact <= 200 * 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mnist", "letter", "newsgroups"])
 def test_counts_fall_in_the_papers_order(name: str) -> None:
     X, metric = data.subset(name, 900, 0)
@@ -147,6 +150,7 @@ def test_counts_fall_in_the_papers_order(name: str) -> None:
     assert mean["banditpam"] > mean["banditpam+pic"] >= mean["banditpam++"]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:did not converge within max_iter=3")
 def test_the_gain_over_banditpam_grows_with_k() -> None:
     X, metric = data.subset("mnist", 600, 0)

@@ -19,6 +19,7 @@ def best_swap(D: np.ndarray, medoids: np.ndarray) -> float:
     return lowest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "n", "k"), [("mnist", 3100, 8), ("letter", 3500, 10), ("newsgroups", 3200, 6)])
 def test_no_swap_helps_at_the_end(name: str, n: int, k: int) -> None:
     X, metric = data.subset(name, n, 0)
@@ -53,6 +54,7 @@ def test_max_iter_bounds_the_swaps() -> None:
         assert found.n_swaps == most
 
 
+@pytest.mark.slow
 def test_fewer_distances_than_pams_path_at_a_loss_about_as_low() -> None:
     X, metric = data.subset("mnist", 20_000, 0)
     settings = {"metric": metric, "algorithm": "pairedpam", "random_state": 0}

@@ -61,5 +61,6 @@ def test_nothing_is_left_of_a_path() -> None:
     assert remains(lambda: k_path(X, (2, 4), random_state=0)) == []
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_a_certificate() -> None:
     assert remains(lambda: certify(X, [0, 1, 2], random_state=0)) == []

@@ -27,6 +27,7 @@ from medoids.paired.levels import Levels, rounds
 from medoids.paired.moments import Moments, State
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n", "k"),
     [("mnist", 2000, 5), ("mnist", 4000, 10), ("letter", 3500, 10), ("newsgroups", 2500, 20), ("scrna", 700, 5)],
@@ -49,12 +50,14 @@ def test_copies_of_a_row_go_to_the_lowest_index() -> None:
         assert found.medoid_indices.tolist() == pam.medoid_indices.tolist()
 
 
+@pytest.mark.slow
 def test_fewer_distances_than_half_the_matrix() -> None:
     X, metric = data.subset("mnist", 5000, 0)
     found = k_medoids(X, 10, metric=metric, algorithm="pairedpam", random_state=0)
     assert found.n_evaluations < 0.5 * 5000**2
 
 
+@pytest.mark.slow
 def test_words_under_a_callable_that_is_called_once_a_pair() -> None:
     with lzma.open(data.path("words_american_english_104334.txt.xz"), "rt", encoding="utf-8") as file:
         words = file.read().split()
@@ -247,6 +250,7 @@ def test_the_largest_distance_fits_in_16_bits() -> None:
         np.testing.assert_allclose(levels.step * found, cdist(X[:1], X[:2], name), rtol=1e-4, atol=levels.step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [1.0, 1e-4])
 def test_scarce_memory_and_clusters_far_apart(spread: float) -> None:
     # Ten clusters: 1 apart from the centre with a spread that is many coarse steps, or less than one.
@@ -318,6 +322,7 @@ def test_weights_starts_and_a_loss_that_never_rises(init: str) -> None:
     assert rest.n_swaps == 0  # no swap improves
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("swap", ["best", "eager"])
 def test_the_last_search_is_surer_than_the_others(swap: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches that drop arms far too early end before an optimum, unless the last one looks again."""
@@ -342,6 +347,7 @@ def test_an_outlier_that_level_0_does_not_show() -> None:
         assert 1234 in k_medoids(X, 2, algorithm="pairedpam", random_state=seed).medoid_indices
 
 
+@pytest.mark.slow
 def test_auto_weighs_the_matrix_against_sampling() -> None:
     X, metric = data.subset("letter", 3500, 0)
     assert k_medoids(X[:3000], 4, metric=metric).algorithm == "fastpam1"  # small

@@ -206,6 +206,7 @@ def real_data() -> dict[str, np.ndarray]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["digits", "letter", "mnist"])
 def test_the_loss_of_the_package_kmedoids(name: str) -> None:
     kmedoids = pytest.importorskip("kmedoids", reason="the package kmedoids has no wheel for this Python")
@@ -217,6 +218,7 @@ def test_the_loss_of_the_package_kmedoids(name: str) -> None:
         assert ours.inertia == pytest.approx(theirs.loss, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
 def test_compiled_float32_gives_the_medoids_of_float64(metric: str) -> None:
     X = data.mnist()[:3500] / 255

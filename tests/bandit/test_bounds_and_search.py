@@ -87,6 +87,7 @@ def test_draws_are_without_replacement_and_the_permutation_stays() -> None:
     assert list(fixed.batches(fixed.order())) == [slice(0, 3), slice(3, 4)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.1, 0.01])
 def test_intervals_of_real_arms_hold_as_often_as_they_say(delta: float) -> None:
     random = np.random.RandomState(0)

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 import data
 from cli.conftest import COMMAND
 from medoids.reproduction.settings import NAMES
@@ -40,6 +42,7 @@ def test_two_commands_do_not_share_a_folder(medoids: Run_, tmp_path: Path) -> No
     assert f"rows.csv is being written by another fit or command (process {os.getpid()})" in said
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_rows(tmp_path: Path) -> None:
     folder = data.path("mnist_70000x784_uint8.npy.xz").parent
     command = [str(COMMAND), "reproduce", "agreement", "--out", str(tmp_path), "--data", str(folder)]

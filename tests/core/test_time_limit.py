@@ -138,6 +138,7 @@ def test_steps_count_where_values_are_remembered(clock: Clock) -> None:
     assert 2999 <= clock.now <= 3002
 
 
+@pytest.mark.slow
 def test_calls_in_other_processes_end() -> None:
     def slow(a: float, b: float) -> float:
         time.sleep(0.01)

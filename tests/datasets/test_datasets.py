@@ -110,6 +110,7 @@ def test_other_values_under_the_right_name_are_refused(tmp_path: Path) -> None:
         load_mnist(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "algorithm"), [("MNIST", "BP"), ("CIFAR10", "BP++"), ("NEWSGROUPS", "BP++")])
 def test_samples_are_the_authors_own(name: str, algorithm: str) -> None:
     """At the medoids that they logged, the loss is the one that they logged."""

@@ -45,6 +45,7 @@ def workers() -> list[str]:
     return [command for command in commands if "loky" in command and "tracker" not in command]
 
 
+@pytest.mark.slow
 @LINUX
 def test_processes_give_the_same_and_end_with_the_fit(tmp_path: Path) -> None:
     def noted(a: str, b: str) -> int:
@@ -212,6 +213,7 @@ k_medoids(list(range(200)), 3, metric=metric, n_jobs=2)
 """
 
 
+@pytest.mark.slow
 @LINUX
 def test_ctrl_c_ends_the_processes() -> None:
     process = subprocess.Popen(

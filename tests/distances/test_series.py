@@ -114,7 +114,7 @@ def test_series_in_any_container(pack: Any) -> None:
         ([[1, 2], [1, np.nan]], {}, r"NaN: X\[1\]\[1\] is nan"),
         ([[1, 2], []], {}, r"row 1 of X has shape \(0,\); a series is an array of shape \(length,\)"),
         ([np.zeros((3, 2)), np.zeros((3, 1))], {}, r"row 1 of X has 1 channels, but row 0 has 2"),
-        ([[1, 2], ["x"]], {}, r"row 1 of X is no series of numbers: \['x'\]"),
+        ([[1, 2], ["x"]], {}, r"row 1 of X is not a series of numbers: \['x'\]"),
         (np.zeros((2, 2, 2, 2)), {}, r"\(n, length, channels\).*got shape \(2, 2, 2, 2\)"),
         (np.zeros(4), {}, r"\(n, length, channels\).*got shape \(4,\)"),
         ([[1, 2], [1]], {"window": -1}, r"window.*-1.*whole number of samples, a share"),
@@ -134,6 +134,7 @@ def test_new_series_with_other_channels() -> None:
         model.predict([[1, 2, 3]])
 
 
+@pytest.mark.slow
 def test_pams_medoids_of_heartbeats() -> None:
     rows = data.ecg5000()
     rows = rows[np.random.RandomState(0).choice(len(rows), 900, replace=False)]

@@ -124,6 +124,7 @@ def test_a_model_of_dense_rows_refuses_sparse_ones() -> None:
         KMedoids(2).fit(counts()).predict(sparse.csr_array(counts()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["scrna_worm_neuron_4186x13488", "scrna_mouse_bladder_2100x20670"])
 def test_pams_medoids_of_cells(name: str) -> None:
     X = sparse.load_npz(data.path(f"{name}_csr_int16.npz"))
@@ -147,6 +148,7 @@ print(found.inertia, 1024 * int(status.split("VmHWM:")[1].split()[0]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from /proc")
 def test_the_peak_memory_of_worm_neurons() -> None:
     path = data.path("scrna_worm_neuron_4186x13488_csr_int16.npz")

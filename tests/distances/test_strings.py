@@ -230,6 +230,7 @@ def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
 # --- real data -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["hamming", "levenshtein"])
 def test_pams_medoids_of_dna(name: str) -> None:
     texts = data.dna()
@@ -251,6 +252,7 @@ def test_words_without_a_matrix() -> None:
     assert found.medoid_indices.tolist() == exact.medoid_indices.tolist()
 
 
+@pytest.mark.slow
 def test_the_loss_of_words_is_no_higher_than_that_of_fasterpam() -> None:
     kmedoids = pytest.importorskip("kmedoids")
     texts = data.words(5000)

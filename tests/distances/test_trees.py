@@ -138,6 +138,7 @@ def small_functions(count: int) -> list[ast.AST]:
     return found[:count]
 
 
+@pytest.mark.slow
 def test_pams_medoids_of_300_functions() -> None:
     functions = small_functions(300)
     D = dissimilarity(functions, "tree_edit").block(WHOLE, WHOLE)

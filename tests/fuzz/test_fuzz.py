@@ -9,6 +9,8 @@ from hypothesis import given, settings
 
 from fuzz.kinds import KINDS, attempt
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_examples(kind: str) -> None:

@@ -58,6 +58,7 @@ def test_the_bound_is_never_above_the_best_and_swaps_are_the_oracles() -> None:
     assert tight > 150  # most of the relaxations are nearly as good as the best choice
 
 
+@pytest.mark.slow
 def test_letter_is_within_a_tenth() -> None:
     X, metric = data.subset("letter", 5000, 0)
     pam = k_medoids(X, 10, metric=metric, algorithm="fastpam1")
@@ -69,6 +70,7 @@ def test_letter_is_within_a_tenth() -> None:
     assert str(found).startswith("no swap improves; within ")
 
 
+@pytest.mark.slow
 def test_where_n_is_large_the_paired_search_and_samples_do_it(monkeypatch: pytest.MonkeyPatch) -> None:
     # The limit of what counts as large is lowered, so that the same question can be answered exactly as well.
     X, metric = data.subset("letter", 4000, 1)

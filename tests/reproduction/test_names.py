@@ -18,6 +18,8 @@ from medoids.reproduction.settings import NAMES, plan
 from medoids.reproduction.trials import ResultsFile, Trial
 from reproduction.tiny import TINY
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Path:

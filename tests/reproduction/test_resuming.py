@@ -20,6 +20,8 @@ from medoids.reproduction.settings import NAMES, plan
 from medoids.reproduction.trials import COLUMNS, TIMES, ResultsFile, Trial
 from reproduction.tiny import TINY
 
+pytestmark = pytest.mark.slow
+
 NAMED = ("table-loss", "table-speedup", "fig-swaps", "agreement")
 TINY_PROGRAM = Path(__file__).parent / "tiny.py"
 

@@ -130,6 +130,7 @@ def test_the_estimator_goes_on(tmp_path: Path) -> None:
     assert model.get_params()["checkpoint"] == tmp_path / "fit"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3, 7, 8])
 def test_eager_swaps_go_on_where_the_sample_is_not_all(count: int, tmp_path: Path) -> None:
     Y = np.random.RandomState(1).rand(3500, 4)
@@ -156,6 +157,7 @@ k_medoids(X, 6, algorithm="pairedpam", checkpoint=sys.argv[1], callback=kill, ra
 """
 
 
+@pytest.mark.slow
 def test_a_killed_process_goes_on_in_build_and_in_swap(tmp_path: Path) -> None:
     Y = np.random.RandomState(0).rand(4000, 5)
     expected = k_medoids(Y, 6, algorithm="pairedpam", random_state=1)
@@ -190,6 +192,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_a_process_killed_while_it_writes_leaves_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "fit"
     for pause in (3, 8, 13):
@@ -230,44 +233,46 @@ def test_other_data_are_refused(stopped: Path) -> None:
     other = X.copy()
     other[77, 1] += 1e-9
     refuse(
-        stopped, "is of another fit: the data's rows is .* here and was .* there; resume with what it was", data=other
+        stopped,
+        "belongs to another fit: the data's rows is .* here and .* in the file; resume with the original data",
+        data=other,
     )
-    refuse(stopped, r"the data's shape is \[149, 3\] here and was \[150, 3\] there", data=X[1:])
-    refuse(stopped, "the data's type is float32 here and was float64", data=X.astype(np.float32))
+    refuse(stopped, r"the data's shape is \[149, 3\] here and \[150, 3\] in the file", data=X[1:])
+    refuse(stopped, "the data's type is float32 here and float64", data=X.astype(np.float32))
     refuse(stopped, "the data's weights", sample_weight=np.arange(150) + 1)
 
 
 def test_other_settings_are_refused(stopped: Path) -> None:
-    refuse(stopped, "n_clusters is 6 here and was 5 there", k=6)
-    refuse(stopped, "metric is l1 here and was euclidean there", metric="l1")
-    refuse(stopped, "algorithm is pam here and was auto there", algorithm="pam")
+    refuse(stopped, "n_clusters is 6 here and 5 in the file", k=6)
+    refuse(stopped, "metric is l1 here and euclidean in the file", metric="l1")
+    refuse(stopped, "algorithm is pam here and auto in the file", algorithm="pam")
     refuse(stopped, "random_state", random_state=1)
     refuse(stopped, "random_state is None here", random_state=None)
     refuse(stopped, "init", init="lab")
-    refuse(stopped, r"frozen_medoids is \[3\] here and was \[\] there", frozen_medoids=[3])
-    refuse(stopped, "delta is 0.5 here and was None there", delta=0.5)
+    refuse(stopped, r"frozen_medoids is \[3\] here and \[\] in the file", frozen_medoids=[3])
+    refuse(stopped, "delta is 0.5 here and None in the file", delta=0.5)
 
 
 def test_an_existing_file_is_refused_without_resume(stopped: Path) -> None:
-    refuse(stopped, "is there already; pass resume=True to go on from it, or delete it", FileExistsError, resume=False)
+    refuse(stopped, "already exists; pass resume=True to continue from it, or delete it", FileExistsError, resume=False)
 
 
 def test_a_cut_file_is_refused_at_any_length(stopped: Path) -> None:
     whole = stopped.read_bytes()
     for length in (0, 1, 100, len(whole) // 2, len(whole) - 2):
         stopped.write_bytes(whole[:length])
-        refuse(stopped, "is cut short, damaged, or no checkpoint of medoids; nothing was changed. Delete it")
+        refuse(stopped, "is truncated, damaged, or not a checkpoint of medoids; the file was not changed: delete it")
     stopped.write_bytes(b"\x93NUMPY\xff\xfe")
-    refuse(stopped, "no checkpoint of medoids")
+    refuse(stopped, "not a checkpoint of medoids")
     stopped.write_text("[1, 2]")
-    refuse(stopped, "no checkpoint of medoids")
+    refuse(stopped, "not a checkpoint of medoids")
 
 
 def test_a_changed_file_is_refused(stopped: Path) -> None:
     content = json.loads(stopped.read_text())
     content["state"]["medoids"][0] += 1
     stopped.write_text(json.dumps(content))
-    refuse(stopped, "is damaged: its checksum is not that of its content")
+    refuse(stopped, "is damaged: its checksum does not match its content")
 
 
 def forge(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
@@ -315,6 +320,7 @@ FORGED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "trace of numbers": (setting("trace", to=[1]), r"state.trace\[0\] is 1"),
     "phase": (setting("trace", 0, "phase", to="<script>"), r"state.trace\[0\].phase"),
     "loss": (setting("trace", 0, "loss", to=float("nan")), r"state.trace\[0\].loss is nan"),
+    "loss beyond any float": (setting("trace", 0, "loss", to=10**400), r"state.trace\[0\].loss is 10+"),
     "row of the trace": (setting("trace", 0, "medoid_in", to=-7), r"state.trace\[0\].medoid_in is -7"),
     "counts": (
         setting("counts", to={"build": {"requested": -1, "computed": 0, "cached": 0}}),
@@ -365,9 +371,9 @@ def test_a_forged_medoid_of_weight_0_or_without_the_frozen_is_refused(tmp_path: 
 
 def test_json_nested_too_deeply_is_refused(stopped: Path) -> None:
     stopped.write_text("[" * 100_000)
-    refuse(stopped, "no checkpoint of medoids")
+    refuse(stopped, "not a checkpoint of medoids")
     stopped.write_text('{"format": "medoids checkpoint", "version": 1, "state": ' + "[" * 900 + "]" * 900 + "}")
-    refuse(stopped, "is damaged|no checkpoint")
+    refuse(stopped, "is damaged|not a checkpoint")
 
 
 def test_a_checkpoint_keeps_its_mode(tmp_path: Path) -> None:
@@ -401,7 +407,7 @@ def test_another_version_is_refused(stopped: Path) -> None:
     content["version"] = 99
     stopped.write_text(json.dumps(content))
     refuse(
-        stopped, "has version 99 of the format, and this release of medoids reads version 1; resume with the release"
+        stopped, "has version 99 of the format, but this release of medoids reads version 1; resume with the release"
     )
 
 
@@ -416,13 +422,14 @@ def test_wrong_settings_are_named(tmp_path: Path) -> None:
         ValueError, match="checkpoint is for one number of clusters, and n_clusters='auto' fits several"
     ):
         k_medoids(X, "auto", checkpoint=tmp_path / "fit")
-    with pytest.raises(OSError, match=r"cannot be written: .*nowhere is not a folder"):
+    with pytest.raises(OSError, match=r"cannot be written: .*nowhere is not a writable folder"):
         k_medoids(X, 5, checkpoint=tmp_path / "nowhere" / "fit")
     with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):
         k_medoids(X, 5, checkpoint=tmp_path)
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_command_goes_on_after_ctrl_c(tmp_path: Path) -> None:
     """Ctrl-C as a terminal sends it, as soon as there is a checkpoint; then ``--resume``."""
     Y = np.random.RandomState(0).rand(400, 5)

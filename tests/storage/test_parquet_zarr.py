@@ -89,7 +89,7 @@ def test_zarr_arrays_and_groups(tmp_path: Path) -> None:
     group["X"] = X
     group["y"] = X[:, 0]
     assert open_zarr(tmp_path / "group", array="X")[:9].tolist() == X[:9].tolist()
-    with pytest.raises(ValueError, match=r"is a group of the arrays X, y; say which one with array="):
+    with pytest.raises(ValueError, match=r"is a group of the arrays X, y; choose one with array="):
         open_zarr(tmp_path / "group")
     with pytest.raises(ValueError, match=r"holds an array of shape \(5000,\) and type float32; it must be rows"):
         open_zarr(tmp_path / "group", array="y")
@@ -109,7 +109,7 @@ def test_wrong_files_are_named(tmp_path: Path) -> None:
         open_parquet(folder, columns=["a", "e"])
     whole = (folder / "part.2.parquet").read_bytes()
     (folder / "part.2.parquet").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match="is not a whole Parquet file"):
+    with pytest.raises(ValueError, match="is not a complete Parquet file"):
         open_parquet(folder)
     parquet.write_table(pa.table({"name": ["ape"], "a": [1]}), tmp_path / "mixed.parquet")
     with pytest.raises(ValueError, match=r"column 'name' of .* holds string, not numbers; pass columns="):
@@ -191,6 +191,7 @@ print(json.dumps(status("VmHWM") - before))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks of memory are told by Linux only")
 @pytest.mark.parametrize("algorithm", ["pairedpam", "clara"])
 def test_memory_stays_within_bounds(tmp_path: Path, algorithm: str) -> None:

@@ -1,13 +1,12 @@
-"""Checkpoints: a fit's state after each accepted step, in a file from which it can go on.
+"""Checkpoints: a file with the state of a fit after each accepted step, from which the fit can be resumed.
 
 The file is JSON: a version, a checksum, what it is a checkpoint of (fingerprints of the data, and the settings that
-decide the result), and the state. It is written beside its place and renamed, so that it is complete at any moment; a
-fit that is killed while it writes leaves the step before. One fit at a time has it.
+determine the result), and the state. It is written under another name and renamed, so it is complete at any moment; a
+fit that is killed while writing leaves the previous step. Only one fit at a time may hold the file.
 
-A step follows from the medoids and the references in their order, so the medoids, the random state from which that
-order was drawn, and the random state of now are enough to go the same way as if nothing had happened. Distances that
-were stored are computed again. (On PAM's path, PairedPAM looks at what is stored to decide how it finds a step, not
-which.)
+A step follows from the medoids and the order of the references. The medoids, the random state from which that order was
+drawn and the current random state are therefore enough to continue as if nothing had happened. Stored distances are
+computed again. (On PAM's path, what is stored affects how PairedPAM finds a step, not which step it finds.)
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import json
 import os
 import reprlib
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,29 +26,31 @@ from medoids.storage.files import Lock, replace_content
 from medoids.storage.forms import anything, mapping, record
 from medoids.storage.saved import Bounds, Saved
 
-__all__ = ["VERSION", "Checkpoint"]
+__all__ = ["Checkpoint"]
 
-# Of the file; one that another version wrote is refused.
-VERSION = 1
+_FORMAT = "medoids checkpoint"
+# Files of any other version are refused.
+_FORMAT_VERSION = 1
+_REMEDY = "delete it to start again, or choose another file"
 
 
-class Checkpoint:
-    """A checkpoint's file, locked until it is closed.
+class Checkpoint(AbstractContextManager["Checkpoint"]):
+    """A checkpoint file, locked until it is closed.
 
     Parameters
     ----------
     path : str or path
     about : mapping
-        ``{"data": {...}, "settings": {...}}``: what must be the same for a fit that goes on; values that JSON knows.
+        ``{"data": {...}, "settings": {...}}``: what must be equal for a fit to be resumed; values that JSON can store.
     bounds : Bounds
-        What a state must keep to for this fit to go on from it.
+        The limits that a stored state must satisfy.
     resume : bool
-        Whether to go on from the file, if there is one. Else an existing file is refused.
+        Whether to read the file if it exists. Otherwise an existing file is refused.
 
     Attributes
     ----------
     saved : Saved or None
-        The state in the file; None where there is no file.
+        The state in the file; None if there was no file.
 
     Examples
     --------
@@ -68,7 +70,7 @@ class Checkpoint:
     [4]
     >>> Checkpoint(path, {**about, "settings": {"n_clusters": 3}}, bounds, resume=True)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: checkpoint='...' is of another fit: n_clusters is 3 here and was 2 there; resume with what it was; ...
+    ValueError: checkpoint='...' belongs to another fit: n_clusters is 3 here and 2 in the file; resume with ...
     """
 
     def __init__(
@@ -79,87 +81,76 @@ class Checkpoint:
         *,
         resume: bool = False,
     ) -> None:
-        self._path = Path(path).resolve()  # a callback may go to another folder
+        self._path = Path(path).resolve()  # a callback may change the working directory
         self._about = json.loads(json.dumps(about))
-        folder = self._path.parent
+        name, folder = f"checkpoint={str(path)!r}", self._path.parent
         if not folder.is_dir() or not os.access(folder, os.W_OK):
-            raise OSError(
-                f"checkpoint={str(path)!r} cannot be written: {folder} is not a folder that can be written to"
-            )
+            raise OSError(f"{name} cannot be written: {folder} is not a writable folder")
         if self._path.is_dir():
-            raise IsADirectoryError(f"checkpoint={str(path)!r} is a folder; name a file in it")
-        self._lock = Lock(self._path, f"checkpoint={str(path)!r}")
+            raise IsADirectoryError(f"{name} is a folder; name a file in it")
+        self._lock = Lock(self._path, name)
         try:
-            there = self._path.exists()
-            if there and not resume:
-                raise FileExistsError(
-                    f"checkpoint={str(path)!r} is there already; pass resume=True to go on from it, or delete it"
-                )
-            self.saved = self._read(bounds) if there else None
+            exists = self._path.exists()
+            if exists and not resume:
+                raise FileExistsError(f"{name} already exists; pass resume=True to continue from it, or delete it")
+            self.saved = self._read(bounds) if exists else None
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
-        """Let other fits have the file."""
+        """Release the file for other fits."""
         with uninterrupted():
             self._lock.release()
-
-    def __enter__(self) -> Checkpoint:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def save(self, saved: Saved) -> None:
-        """Put a state in the place of the one before, all at once."""
+        """Replace the state in the file."""
         body = {"about": self._about, "state": asdict(saved)}
-        head = {"format": "medoids checkpoint", "version": VERSION, "checksum": _checksum(body)}
+        head = {"format": _FORMAT, "version": _FORMAT_VERSION, "checksum": _checksum(body)}
         replace_content(self._path, (json.dumps({**head, **body}, sort_keys=True) + "\n").encode())
 
     def _read(self, bounds: Bounds) -> Saved:
-        what = f"checkpoint={str(self._path)!r}"
         try:
-            content = json.loads(self._path.read_bytes())
-            if content["format"] != "medoids checkpoint":
-                raise ValueError
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise ValueError(
-                f"{what} is cut short, damaged, or no checkpoint of medoids; nothing was changed. Delete it to begin "
-                "anew, or name another file"
-            ) from None
-        if content.get("version") != VERSION:
-            raise ValueError(
-                f"{what} has version {content.get('version')} of the format, and this release of medoids reads version "
-                f"{VERSION}; resume with the release that wrote it, or delete it to begin anew"
-            )
-        body = {"about": content.get("about"), "state": content.get("state")}
-        try:
-            sound = content.get("checksum") == _checksum(body)
-        except RecursionError:
-            sound = False
-        if not sound:
-            raise ValueError(
-                f"{what} is damaged: its checksum is not that of its content; nothing was changed. Delete it to begin "
-                "anew, or name another file"
-            )
-        try:
+            body = _load(self._path.read_bytes())
             record({"data": mapping(anything), "settings": mapping(anything)})(body["about"], "about")
             self._compare(body["about"])
             return Saved.from_json(body["state"], bounds)
         except ValueError as error:
-            raise ValueError(f"{what} {error}; name another file, or delete this one to begin anew") from None
+            raise ValueError(f"checkpoint={str(self._path)!r} {error}; the file was not changed: {_REMEDY}") from None
 
-    def _compare(self, there: dict[str, dict[str, Any]]) -> None:
-        for part, named in (("data", "the data's {}"), ("settings", "{}")):
-            for name in {**self._about[part], **there[part]}:
-                was, now = there[part].get(name), self._about[part].get(name)
+    def _compare(self, stored: dict[str, dict[str, Any]]) -> None:
+        for part, prefix in (("data", "the data's "), ("settings", "")):
+            for name in {**self._about[part], **stored[part]}:
+                was, now = stored[part].get(name), self._about[part].get(name)
                 if was != now:
-                    was = was if isinstance(was, str) else reprlib.repr(was)  # which bears any nesting
+                    was = was if isinstance(was, str) else reprlib.repr(was)  # copes with any nesting
                     raise ValueError(
-                        f"is of another fit: {named.format(name)} is {now} here and was {was} there; "
-                        "resume with what it was"
+                        f"belongs to another fit: {prefix}{name} is {now} here and {was} in the file; resume with the "
+                        "original data and settings"
                     )
+
+
+def _load(content: bytes) -> dict[str, Any]:
+    """Return the verified parts of a checkpoint's content."""
+    try:
+        parts = json.loads(content)
+        body = {"about": parts.get("about"), "state": parts.get("state")}
+        checksum = _checksum(body)
+    except (ValueError, AttributeError, RecursionError):
+        parts = {}
+    if parts.get("format") != _FORMAT:
+        raise ValueError("is truncated, damaged, or not a checkpoint of medoids")
+    if parts.get("version") != _FORMAT_VERSION:
+        raise ValueError(
+            f"has version {parts.get('version')} of the format, but this release of medoids reads version "
+            f"{_FORMAT_VERSION}; resume with the release that wrote it"
+        )
+    if parts.get("checksum") != checksum:
+        raise ValueError("is damaged: its checksum does not match its content")
+    return body
 
 
 def _checksum(body: dict[str, Any]) -> str:

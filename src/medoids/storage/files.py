@@ -1,8 +1,8 @@
-"""Outputs that are complete or absent, and that one process at a time writes.
+"""Output files that are complete or absent, and that only one process at a time writes.
 
 A writer locks the file's name (``.NAME.lock``), writes a draft beside the file (``.NAME.RANDOM.part``) and renames it.
-The operating system releases the lock of a process that dies, and a draft found by the next holder of the lock has no
-owner any more: it is removed. Where a file is replaced, the new one has its mode, owner and group.
+The operating system releases the lock of a process that dies. A draft that the next holder of the lock finds has no
+owner any more and is removed. A file that replaces another one gets its mode, owner and group.
 """
 
 from __future__ import annotations
@@ -12,20 +12,17 @@ import re
 import secrets
 import stat
 import sys
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from io import FileIO
 from pathlib import Path
-from types import TracebackType
-from typing import IO
 
 from medoids.engine.interrupts import uninterrupted
 
 __all__ = ["InUse", "Lock", "Outputs", "replace_content"]
 
-# Never follow a link that somebody has put where a draft or a lock is to be made. Windows has no such flag.
-_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
-_BINARY = getattr(os, "O_BINARY", 0)
-# Windows locks bytes, which nobody else can then read: one beyond the process number that the file holds.
+# Never follow a symbolic link in the place of a draft or a lock. Windows does not have O_NOFOLLOW, POSIX not O_BINARY.
+_SAFE_OPEN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+# Windows locks bytes, which others then cannot read: one beyond the process number that the file holds.
 _LOCKED_BYTE = 1 << 20
 
 
@@ -33,22 +30,22 @@ class InUse(OSError):
     """Another process is writing the file."""
 
 
-class Lock:
-    """The right to write a file, held until it is released or the process ends, in whichever way.
+class Lock(AbstractContextManager["Lock"]):
+    """The right to write a file, held until it is released or the process ends for whatever reason.
 
-    Drafts that earlier holders have left behind are removed. On file systems without locks, it keeps nobody away.
+    Drafts left behind by earlier holders are removed. On file systems without locks it excludes nobody.
 
     Parameters
     ----------
     target : path
         The file to be written. The lock is a file beside it.
     called : str, optional
-        What error messages call the file; by default ``target``.
+        The name of the file in error messages; ``target`` by default.
 
     Raises
     ------
     InUse
-        Where another process, or another lock of this one, has it.
+        If another process, or another lock of this one, holds it.
 
     Examples
     --------
@@ -73,27 +70,23 @@ class Lock:
                     f"{called or target} is being written by another fit or command (process {holder}); wait for it to "
                     "end, or choose another name"
                 ) from None
-            # The holder before may have removed the file after it was opened here.
-            if _is_at(self._file.fileno(), self._path):
-                break
+            # The previous holder may have removed the file after it was opened here.
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(self._file.fileno()), os.lstat(self._path)):
+                    break
             self._file.close()
-        with suppress(OSError):  # for the message above only
+        with suppress(OSError):  # only needed for the message above
             self._file.truncate(0)
             self._file.write(str(os.getpid()).encode())
         if exclusive:
             _remove_stale_drafts(target)
 
     def release(self) -> None:
-        """Let others write the file."""
-        if sys.platform == "win32":  # where an open file cannot be removed
+        """Allow others to write the file."""
+        if sys.platform == "win32":  # an open file cannot be removed there
             self._file.close()
-            _remove(self._path)
-        else:
-            _remove(self._path)
-            self._file.close()
-
-    def __enter__(self) -> Lock:
-        return self
+        _remove(self._path)
+        self._file.close()
 
     def __exit__(self, *_: object) -> None:
         self.release()
@@ -101,15 +94,15 @@ class Lock:
 
 def _open_lock(path: Path) -> FileIO:
     try:
-        return FileIO(os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINKS | _BINARY, 0o666), "r+")
-    except PermissionError:  # one that another user has left can still be locked
+        return FileIO(os.open(path, os.O_RDWR | os.O_CREAT | _SAFE_OPEN, 0o666), "r+")
+    except PermissionError:  # a lock left by another user can still be locked
         if not path.exists():
             raise
-        return FileIO(os.open(path, os.O_RDONLY | _NO_LINKS | _BINARY), "r")
+        return FileIO(os.open(path, os.O_RDONLY | _SAFE_OPEN), "r")
 
 
 def _lock(handle: int) -> bool:
-    """Lock an open file; return whether that is possible here. BlockingIOError: another has it."""
+    """Lock an open file; return whether the file system can. Raise BlockingIOError if somebody else holds it."""
     if sys.platform == "win32":
         import msvcrt
 
@@ -132,21 +125,22 @@ def _lock(handle: int) -> bool:
     return True
 
 
-def _is_at(handle: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(handle), os.lstat(path))
-    except FileNotFoundError:
-        return False
-
-
 def _remove(path: Path) -> None:
-    # What cannot be removed, because another process has just opened it or the folder is gone, is not needed either.
+    # A file that cannot be removed, because another process has opened it or the folder is gone, does no harm.
     with suppress(OSError):
         path.unlink()
 
 
+def _remove_stale_drafts(target: Path) -> None:
+    """Remove what dead writers left beside a file whose lock is held."""
+    drafts = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}\.part")
+    for path in target.parent.iterdir():
+        if drafts.fullmatch(path.name):
+            _remove(path)
+
+
 def replace_content(target: Path, content: bytes) -> None:
-    """Put new content in the place of a file whose lock is held; at any moment the file has the old or the new.
+    """Replace the content of a file whose lock is held; at any moment the file holds the old or the new content.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "state"
@@ -155,38 +149,33 @@ def replace_content(target: Path, content: bytes) -> None:
     (None, None, b'new')
     """
     with uninterrupted():
-        draft, file = _new_draft(target)
+        draft = _new_draft(target)
         try:
-            with file:
-                file.write(content)
+            draft.write_bytes(content)
             _publish(draft, target)
         finally:
             draft.unlink(missing_ok=True)
 
 
-def _new_draft(target: Path) -> tuple[Path, IO[bytes]]:
-    """Create an empty file beside the target, with the target's mode, owner and group where that exists."""
+def _new_draft(target: Path) -> Path:
+    """Create an empty file beside the target, with the mode, owner and group of the target if that exists."""
     draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
-    try:
-        before = os.stat(target)
-    except FileNotFoundError:
-        before = None
-    # Until it has the mode of a private file it must not be readable by others.
+    before = os.stat(target) if target.exists() else None
+    # Others must not read the draft of a private file before it has its mode.
     mode = 0o666 if before is None else 0o600
-    file = os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINKS | _BINARY, mode), "wb")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE_OPEN, mode)
     try:
-        if before is not None:
-            _take_after(file.fileno(), before)
+        if before is not None and sys.platform != "win32":
+            _copy_ownership(handle, before)
     except OSError:
-        file.close()
         draft.unlink()
         raise
-    return draft, file
+    finally:
+        os.close(handle)
+    return draft
 
 
-def _take_after(handle: int, before: os.stat_result) -> None:
-    if sys.platform == "win32":
-        return
+def _copy_ownership(handle: int, before: os.stat_result) -> None:
     now = os.fstat(handle)
     if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
         try:
@@ -195,26 +184,17 @@ def _take_after(handle: int, before: os.stat_result) -> None:
             raise PermissionError(
                 error.errno, "its owner and group could not be kept; delete it first, or choose another name"
             ) from error
-    if stat.S_IMODE(os.fstat(handle).st_mode) != stat.S_IMODE(before.st_mode):
-        os.fchmod(handle, stat.S_IMODE(before.st_mode))
+    os.fchmod(handle, stat.S_IMODE(before.st_mode))
 
 
 def _publish(draft: Path, target: Path) -> None:
     with draft.open("r+b") as file:
-        os.fsync(file.fileno())  # else the name could be on disk before the content is
+        os.fsync(file.fileno())  # otherwise the name could reach the disk before the content
     os.replace(draft, target)
 
 
-def _remove_stale_drafts(target: Path) -> None:
-    """Remove what writers that died have left beside a file whose lock is held."""
-    drafts = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}\.part")
-    for path in target.parent.iterdir():
-        if drafts.fullmatch(path.name):
-            _remove(path)
-
-
-class Outputs:
-    """Files that appear together when the block ends well, and leave nothing behind when it does not.
+class Outputs(AbstractContextManager["Outputs"]):
+    """Files that appear together if the block succeeds, and leave nothing behind if it fails.
 
     Examples
     --------
@@ -234,12 +214,12 @@ class Outputs:
         self._drafts: dict[Path, Path] = {}
 
     def claim(self, path: str | os.PathLike[str]) -> Path:
-        """Return where to write what is to become ``path``.
+        """Return the draft to write, which is to become ``path``.
 
         Raises
         ------
         OSError
-            Where ``path`` cannot be written, before any work is done. `InUse` if another process is writing it.
+            If ``path`` cannot be written, before any work is done; `InUse` if another process is writing it.
         """
         target = Path(path).resolve()
         if target.is_dir():
@@ -251,21 +231,15 @@ class Outputs:
                 raise PermissionError(0, "the file is write-protected")
             with uninterrupted():
                 self._locks.append(Lock(target, str(path)))
-                self._drafts[target], file = _new_draft(target)
-                file.close()
+                self._drafts[target] = _new_draft(target)
         except InUse:
             raise
         except OSError as error:
-            reason = "its folder does not exist" if not target.parent.is_dir() else error.strerror
+            reason = error.strerror if target.parent.is_dir() else "its folder does not exist"
             raise OSError(f"cannot write {path}: {reason}") from error
         return self._drafts[target]
 
-    def __enter__(self) -> Outputs:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with uninterrupted():
             try:
                 if kind is None:

@@ -1,4 +1,4 @@
-"""What tells one data set from another, and one setting: short, the same in every process, and cheap on large data."""
+"""Digests that distinguish data sets and settings: short, equal in every process, and cheap on large data."""
 
 from __future__ import annotations
 
@@ -12,23 +12,28 @@ from scipy.sparse import csr_array, issparse
 from medoids.distances import count_rows, take_rows
 from medoids.engine.arrays import Float64s
 
-__all__ = ["of_data", "of_value", "told"]
+__all__ = ["describe", "of_data", "of_value"]
 
-# Up to so many bytes, or rows where bytes cannot be told, all of X is looked at; else so many rows, evenly spread.
-_ALL_BYTES, _ALL_ROWS = 1 << 24, 20_000
-_SAMPLED = 4096
+# All of X is hashed up to this many bytes, or rows where the number of bytes is unknown: about 0.1 s.
+_HASHED_BYTES, _HASHED_ROWS = 1 << 24, 20_000
+# Beyond that, this many evenly spaced rows are hashed.
+_HASHED_SAMPLE = 4096
 
 
 def of_data(X: Any, weights: Float64s) -> dict[str, Any]:
-    """Return shape, type and a digest of the rows (of some, where X is large) and of the weights.
+    """Return shape, type and a digest of the rows (of a sample, if X is large) and of the weights.
 
     >>> of_data(np.eye(2), np.ones(2))["shape"], of_data(["ape", "cobra"], np.ones(2))["shape"]
     ([2, 2], [2])
     """
     n = count_rows(X)
-    size = _bytes(X)
-    whole = n <= _ALL_ROWS if size is None else size <= _ALL_BYTES
-    rows = np.arange(n) if whole else np.unique(np.linspace(0, n - 1, _SAMPLED).astype(np.intp))
+    if issparse(X):
+        small = X.data.nbytes <= _HASHED_BYTES
+    elif hasattr(X, "dtype") and X.dtype != object:
+        small = np.prod(X.shape, dtype=float) * X.dtype.itemsize <= _HASHED_BYTES
+    else:
+        small = n <= _HASHED_ROWS
+    rows = np.arange(n) if small else np.unique(np.linspace(0, n - 1, _HASHED_SAMPLE).astype(np.intp))
     return {
         "shape": [int(length) for length in getattr(X, "shape", (n,))],
         "type": str(getattr(X, "dtype", type(X).__name__)),
@@ -37,16 +42,10 @@ def of_data(X: Any, weights: Float64s) -> dict[str, Any]:
     }
 
 
-def _bytes(X: Any) -> int | None:
-    if issparse(X):
-        return int(X.data.nbytes)
-    return int(np.prod(X.shape)) * X.dtype.itemsize if hasattr(X, "dtype") and X.dtype != object else None
-
-
 def of_value(value: Any) -> str:
-    """Return a digest of numbers, texts, arrays, frames and nests of them.
+    """Return a digest of numbers, strings, arrays, frames and nested containers of them.
 
-    Of any other object only the type counts: its text would show where it lies in memory.
+    Of any other object only the type counts: its ``repr`` would contain its address in memory.
 
     >>> of_value({"p": 3}) == of_value({"p": 3}), of_value({"p": 3}) == of_value({"p": 2})
     (True, False)
@@ -56,10 +55,10 @@ def of_value(value: Any) -> str:
     return digest.hexdigest()[:32]
 
 
-def told(value: Any) -> Any:
-    """Return a setting in a form that can be read, stored as JSON and compared: itself, its name, or its digest.
+def describe(value: Any) -> Any:
+    """Return a setting in a form that people can read and JSON can store: itself, its name, or its digest.
 
-    >>> told(3), told(abs), told({"p": np.float64(3)})
+    >>> describe(3), describe(abs), describe({"p": np.float64(3)})
     (3, 'builtins.abs', {'p': 3.0})
     """
     if isinstance(value, np.generic):
@@ -67,35 +66,39 @@ def told(value: Any) -> Any:
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, dict):
-        return {str(key): told(part) for key, part in value.items()}
+        return {str(key): describe(part) for key, part in value.items()}
     return _text(value) if callable(value) else of_value(value)
 
 
 def _add(digest: Any, value: Any) -> None:
-    if issparse(value):
-        value = csr_array(value)
-        parts: Any = [value.data, value.indices, value.indptr]
-    elif isinstance(value, np.ndarray) and value.dtype != object:
+    if isinstance(value, np.ndarray) and value.dtype != object:
         digest.update(f"{value.dtype.str}{value.shape}".encode())
         digest.update(np.ascontiguousarray(value).data)
         return
-    elif hasattr(value, "columns") and hasattr(value, "shape"):
-        import narwhals as nw
-
-        frame = nw.from_native(value, eager_only=True)
-        parts = [frame.columns, *(frame[name].to_list() for name in frame.columns)]
-    elif isinstance(value, dict):
-        parts = [item for key in sorted(value, key=repr) for item in (key, value[key])]
-    elif isinstance(value, (set, frozenset)):
-        parts = sorted(map(of_value, value))  # the order of a set differs from process to process
-    elif isinstance(value, (list, tuple, np.ndarray)):
-        parts = list(value)
-    else:
+    parts = _parts(value)
+    if parts is None:
         digest.update(f"{type(value).__name__}:{_text(value)};".encode("utf-8", "surrogatepass"))
         return
     digest.update(f"{len(parts)}[".encode())
     for part in parts:
         _add(digest, part)
+
+
+def _parts(value: Any) -> list[Any] | None:
+    """Return what a container consists of, in an order that is the same in every process."""
+    if issparse(value):
+        value = csr_array(value)
+        return [value.data, value.indices, value.indptr]
+    if hasattr(value, "columns") and hasattr(value, "shape"):
+        import narwhals as nw
+
+        frame = nw.from_native(value, eager_only=True)
+        return [frame.columns, *(frame[name].to_list() for name in frame.columns)]
+    if isinstance(value, dict):
+        return [item for key in sorted(value, key=repr) for item in (key, value[key])]
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(of_value, value))
+    return list(value) if isinstance(value, (list, tuple, np.ndarray)) else None
 
 
 def _text(value: Any) -> str:

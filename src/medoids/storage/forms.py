@@ -1,6 +1,6 @@
-"""What a value that was read from a file must look like: forms are made of forms, and say where a value breaks one.
+"""Checks on values read from JSON. A form describes a value, is built from other forms, and says where a value differs.
 
-A checksum tells that a file is as it was written, not that a sensible program wrote it.
+A checksum shows that a file is unchanged, not that a sensible program wrote it.
 
 >>> point = record({"name": text(), "place": sequence(number(), length=2)})
 >>> point({"name": "a", "place": [1, 2.5]}, "point")
@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 import reprlib
+import sys
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 __all__ = [
     "Form",
@@ -33,68 +34,57 @@ __all__ = [
 
 # Called with a value and its name; raises ValueError.
 Form = Callable[[Any, str], None]
-_LARGEST = 2**63 - 1
+# The largest value of NumPy's signed integers.
+_LARGEST_INT64 = 2**63 - 1
 
 
-def _refuse(value: Any, where: str, wanted: str) -> NoReturn:
-    # repr itself would fail on deep nests, and fill the screen with long texts.
-    raise ValueError(f"{where} is {reprlib.repr(value)}; it must be {wanted}")
-
-
-def anything(value: Any, where: str) -> None:
-    pass
-
-
-def whole(low: int = 0, high: int = _LARGEST) -> Form:
-    wanted = f"a whole number of at least {low}" if high == _LARGEST else f"a whole number from {low} to {high}"
+def _form(is_valid: Callable[[Any], bool], wanted: str, check_parts: Form | None = None) -> Form:
+    """Return a form of two checks: one of the value itself, then one of its parts."""
 
     def form(value: Any, where: str) -> None:
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            _refuse(value, where, wanted)
+        if not is_valid(value):
+            # repr itself would fail on deep nesting, and fill the screen with long strings.
+            raise ValueError(f"{where} is {reprlib.repr(value)}; it must be {wanted}")
+        if check_parts is not None:
+            check_parts(value, where)
 
     return form
+
+
+anything = _form(lambda value: True, "anything")
+flag = _form(lambda value: isinstance(value, bool), "true or false")
+nothing = _form(lambda value: value is None, "null")
+
+
+def whole(low: int = 0, high: int = _LARGEST_INT64) -> Form:
+    """An integer."""
+    limits = f"of at least {low}" if high == _LARGEST_INT64 else f"from {low} to {high}"
+    return _form(lambda value: type(value) is int and low <= value <= high, f"a whole number {limits}")
 
 
 def number(least: float = -math.inf) -> Form:
-    wanted = "a finite number" + (f" of at least {least:g}" if math.isfinite(least) else "")
-
-    def form(value: Any, where: str) -> None:
-        plain = isinstance(value, (int, float)) and not isinstance(value, bool)
-        # A whole number may be beyond the largest float.
-        if not plain or not -1.8e308 < value < 1.8e308 or value < least:
-            _refuse(value, where, wanted)
-
-    return form
+    """A finite integer or float."""
+    limit = f" of at least {least:g}" if math.isfinite(least) else ""
+    low, high = max(least, -sys.float_info.max), sys.float_info.max
+    return _form(lambda value: type(value) in (int, float) and low <= value <= high, f"a finite number{limit}")
 
 
 def text(choices: Collection[str] | None = None) -> Form:
-    def form(value: Any, where: str) -> None:
-        if not isinstance(value, str) or (choices is not None and value not in choices):
-            _refuse(value, where, "a text" if choices is None else f"one of {', '.join(sorted(choices))}")
-
-    return form
-
-
-def flag(value: Any, where: str) -> None:
-    if not isinstance(value, bool):
-        _refuse(value, where, "true or false")
-
-
-def nothing(value: Any, where: str) -> None:
-    if value is not None:
-        _refuse(value, where, "null")
+    """A string, or one of some strings."""
+    if choices is None:
+        return _form(lambda value: isinstance(value, str), "a string")
+    return _form(lambda value: isinstance(value, str) and value in choices, f"one of {', '.join(sorted(choices))}")
 
 
 def either(*forms: Form) -> Form:
-    """Any of some forms; the last of them says what is wrong."""
+    """Any of several forms; the last one explains what is wrong."""
 
     def form(value: Any, where: str) -> None:
         for each in forms[:-1]:
             try:
-                each(value, where)
+                return each(value, where)
             except ValueError:
-                continue
-            return
+                pass
         forms[-1](value, where)
 
     return form
@@ -103,13 +93,10 @@ def either(*forms: Form) -> Form:
 def sequence(
     of: Form, *, length: int | None = None, least: int = 0, most: int | None = None, distinct: bool = False
 ) -> Form:
-    """A list of things of one form."""
+    """A list whose entries all have one form."""
     least, most = (least, most) if length is None else (length, length)
-    size = f" with {length} entries" if length is not None else ""
 
-    def form(value: Any, where: str) -> None:
-        if not isinstance(value, list):
-            _refuse(value, where, f"a list{size}")
+    def check(value: Any, where: str) -> None:
         if len(value) < least or (most is not None and len(value) > most):
             bounds = f"{least}" if least == most else f"at least {least}" if most is None else f"{least} to {most}"
             raise ValueError(f"{where} has {len(value)} entries; it must have {bounds}")
@@ -119,47 +106,42 @@ def sequence(
             again = next(part for at, part in enumerate(value) if part in value[:at])
             raise ValueError(f"{where} has {reprlib.repr(again)} twice; its entries must differ")
 
-    return form
+    return _form(lambda value: isinstance(value, list), "a list", check)
 
 
 def fixed(*forms: Form) -> Form:
     """A list with a form for each entry."""
 
-    def form(value: Any, where: str) -> None:
-        if not isinstance(value, list) or len(value) != len(forms):
-            _refuse(value, where, f"a list with {len(forms)} entries")
+    def check(value: Any, where: str) -> None:
         for at, (part, each) in enumerate(zip(value, forms, strict=True)):
             each(part, f"{where}[{at}]")
 
-    return form
+    size = len(forms)
+    return _form(lambda value: isinstance(value, list) and len(value) == size, f"a list with {size} entries", check)
 
 
 def mapping(of: Form) -> Form:
-    """An object with any names."""
+    """An object with any keys, whose values all have one form."""
 
-    def form(value: Any, where: str) -> None:
-        if not isinstance(value, dict):
-            _refuse(value, where, "an object")
+    def check(value: Any, where: str) -> None:
         for name, part in value.items():
             of(part, f"{where}.{name}")
 
-    return form
+    return _form(lambda value: isinstance(value, dict), "an object", check)
 
 
 def record(forms: Mapping[str, Form], *, optional: Mapping[str, Form] | None = None, others: bool = False) -> Form:
-    """An object with these names, perhaps with the optional ones, and with unknown ones if that is allowed."""
+    """An object with a form for each key; further keys must be optional ones unless ``others``."""
     known = {**forms, **(optional or {})}
 
-    def form(value: Any, where: str) -> None:
-        if not isinstance(value, dict):
-            _refuse(value, where, f"an object with {', '.join(forms)}")
-        lacking = next((name for name in forms if name not in value), None)
-        if lacking is not None:
-            raise ValueError(f"{where} has no {lacking}")
+    def check(value: Any, where: str) -> None:
+        missing = [name for name in forms if name not in value]
+        if missing:
+            raise ValueError(f"{where} has no {missing[0]}")
         for name, part in value.items():
             if name in known:
                 known[name](part, f"{where}.{name}")
             elif not others:
                 raise ValueError(f"{where} has an unknown {reprlib.repr(name)}")
 
-    return form
+    return _form(lambda value: isinstance(value, dict), f"an object with {', '.join(forms)}", check)

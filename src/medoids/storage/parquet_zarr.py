@@ -1,14 +1,14 @@
-"""Rows that are in files: Parquet and Zarr, read a chunk at a time.
+"""Rows stored in files: Parquet and Zarr, read in chunks.
 
-A fit goes over its rows many times and in no order, which packed and columnwise files cannot serve. They are therefore
-unpacked once, in chunks, into a nameless temporary file of n x p numbers (in ``TMPDIR``), and that is mapped.
+A fit reads its rows many times and in random order, which compressed and columnar files do not support. They are
+therefore decompressed once, in chunks, into an anonymous temporary file of n x p numbers (in ``TMPDIR``), which is
+then memory-mapped.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,32 +16,39 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from medoids.engine.arrays import Floats
 from medoids.engine.mapped import release, scratch
 from medoids.engine.threads import spans
 
 __all__ = ["StoredRows", "is_stored", "open_parquet", "open_zarr", "parquet_files", "unpacked"]
 
-Numbers = npt.NDArray[Any]
-# Rows of a chunk, where the file has none of its own.
-_ROWS = 1 << 16
+# Rows read at a time, unless the file has chunks of its own.
+_CHUNK_ROWS = 1 << 16
 
 
-class StoredRows(ABC):
-    """Rows of numbers in files: something with a shape and a type from which runs of rows can be read.
+class StoredRows:
+    """Rows of numbers that can be read from a file a slice at a time.
+
+    Also wraps any other array with a shape, a type and slices, such as a data set of h5py.
 
     Attributes
     ----------
     name : str
-        Of the files, for messages.
+        The name of the file, for messages.
     shape : tuple of int
     dtype : numpy.dtype
     ndim : int
     """
 
-    name: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
     ndim = 2
+
+    def __init__(self, array: Any, name: str) -> None:
+        self._array, self.name = array, name
+        self.shape, self.dtype = tuple(map(int, array.shape)), np.dtype(array.dtype)
+        if len(self.shape) != 2 or self.dtype.kind not in "iufb":
+            raise ValueError(
+                f"{name} holds an array of shape {self.shape} and type {self.dtype}; it must be rows of numbers"
+            )
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -49,39 +56,21 @@ class StoredRows(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, shape={self.shape}, dtype={self.dtype})"
 
-    @abstractmethod
-    def __getitem__(self, rows: slice) -> Numbers:
-        """Return a run of rows."""
-
-    @abstractmethod
-    def chunks(self) -> Iterator[Numbers]:
-        """Return all rows in turn, by chunks that suit the file."""
-
-
-class _ZarrRows(StoredRows):
-    """Also of anything else with a shape, a type and slices, such as a data set of h5py."""
-
-    def __init__(self, array: Any, name: str) -> None:
-        if len(array.shape) != 2 or array.dtype.kind not in "iufb":
-            raise ValueError(
-                f"{name} holds an array of shape {tuple(array.shape)} and type {array.dtype}; it must be rows of "
-                "numbers"
-            )
-        self._array, self.name = array, name
-        self.shape, self.dtype = tuple(map(int, array.shape)), np.dtype(array.dtype)
-
-    def __getitem__(self, rows: slice) -> Numbers:
+    def __getitem__(self, rows: slice) -> Floats:
         return np.asarray(self._array[rows])
 
-    def chunks(self) -> Iterator[Numbers]:
+    def chunks(self) -> Iterator[Floats]:
+        """Yield all rows in order, in chunks that suit the file."""
         own = int((getattr(self._array, "chunks", None) or (1,))[0])
-        for span in spans(len(self), max(own, _ROWS // own * own)):
+        for span in spans(len(self), max(own, _CHUNK_ROWS // own * own)):
             yield self[span]
 
 
 class _ParquetRows(StoredRows):
+    """Columns of numbers of one or several Parquet files."""
+
     def __init__(self, path: Path, columns: Sequence[str] | None) -> None:
-        from pyarrow import parquet
+        from pyarrow import parquet, types
 
         self.name = str(path)
         files = parquet_files(path) if path.is_dir() else [path]
@@ -90,26 +79,20 @@ class _ParquetRows(StoredRows):
         self._files = [parquet.ParquetFile(file, memory_map=True) for file in files]
         schema = self._files[0].schema_arrow
         self._columns = list(schema.names if columns is None else columns)
-        unknown = next((name for name in self._columns if name not in schema.names), None)
-        if unknown is not None or not self._columns:
-            raise ValueError(f"{path} has no column {unknown!r}; it has {', '.join(schema.names)}")
-        kinds = []
-        for name in self._columns:
-            kind = schema.field(name).type
-            try:
-                kinds.append(np.dtype(kind.to_pandas_dtype()))
-            except (NotImplementedError, TypeError):
-                kinds.append(np.dtype(object))
-            if kinds[-1].kind not in "iufb":
+        unknown = [name for name in self._columns if name not in schema.names]
+        if unknown or not self._columns:
+            raise ValueError(f"{path} has no column {(unknown or [None])[0]!r}; it has {', '.join(schema.names)}")
+        kinds = {name: schema.field(name).type for name in self._columns}
+        for name, kind in kinds.items():
+            if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
                 raise ValueError(f"column {name!r} of {path} holds {kind}, not numbers; pass columns=[...] without it")
         for file, part in zip(files, self._files, strict=True):
-            if any(name not in part.schema_arrow.names for name in self._columns):
-                raise ValueError(f"{file} has not the columns of {files[0]}: {', '.join(self._columns)}")
-        self.dtype = np.result_type(*kinds)
-        self._starts = np.cumsum([0, *(part.metadata.num_rows for part in self._files)])
-        self.shape = int(self._starts[-1]), len(self._columns)
+            if not set(self._columns) <= set(part.schema_arrow.names):
+                raise ValueError(f"{file} does not have the columns of {files[0]}: {', '.join(self._columns)}")
+        self.dtype = np.result_type(*(kind.to_pandas_dtype() for kind in kinds.values()))
+        self.shape = sum(part.metadata.num_rows for part in self._files), len(self._columns)
 
-    def __getitem__(self, rows: slice) -> Numbers:
+    def __getitem__(self, rows: slice) -> Floats:
         start, stop, step = rows.indices(len(self))
         parts, at = [np.empty((0, self.shape[1]), self.dtype)], 0
         for file in self._files:
@@ -119,17 +102,17 @@ class _ParquetRows(StoredRows):
                     table = file.read_row_group(group, columns=self._columns)
                     parts.append(self._numbers(table, at)[max(0, start - at) : stop - at])
                 at += count
-        found: Numbers = np.concatenate(parts)[::step]
+        found: Floats = np.concatenate(parts)[::step]
         return found
 
-    def chunks(self) -> Iterator[Numbers]:
+    def chunks(self) -> Iterator[Floats]:
         at = 0
         for file in self._files:
-            for batch in file.iter_batches(batch_size=_ROWS, columns=self._columns):
+            for batch in file.iter_batches(batch_size=_CHUNK_ROWS, columns=self._columns):
                 yield self._numbers(batch, at)
                 at += batch.num_rows
 
-    def _numbers(self, table: Any, first: int) -> Numbers:
+    def _numbers(self, table: Any, first: int) -> Floats:
         out = np.empty((table.num_rows, len(self._columns)), self.dtype)
         for number, name in enumerate(self._columns):
             column = table.column(name)
@@ -141,29 +124,29 @@ class _ParquetRows(StoredRows):
 
 
 def parquet_files(folder: Path) -> list[Path]:
-    """Return the Parquet files in a folder and those below it, in the order of their names and numbers."""
-    return sorted(folder.rglob("*.parquet"), key=_by_number)
+    """Return the Parquet files in a folder and below it, in the order in which Dask and Spark number them."""
 
+    def by_number(path: Path) -> list[Any]:  # part.2 before part.10
+        pieces = re.split(r"(\d+)", "\0".join(path.parts))
+        return [int(piece) if piece.isdigit() else piece for piece in pieces]
 
-def _by_number(path: Path) -> list[Any]:
-    """Parts of a folder in the order in which Dask and Spark number them: part.2 before part.10."""
-    return [[int(piece) if piece.isdigit() else piece for piece in re.split(r"(\d+)", part)] for part in path.parts]
+    return sorted(folder.rglob("*.parquet"), key=by_number)
 
 
 def open_parquet(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> StoredRows:
-    """Return the rows of a Parquet file, or of all files in a folder, for a fit or predict beyond memory.
+    """Return the rows of a Parquet file, or of all files in a folder, to fit or predict data larger than memory.
 
     Parameters
     ----------
     path : str or path
-        A file, or a folder whose files are taken in the order of their names and numbers.
+        A file, or a folder whose files are read in the order of their names and numbers.
     columns : list of str, optional
-        Columns of numbers; all by default.
+        Columns of numbers; all columns by default.
 
     Returns
     -------
     StoredRows
-        To be passed as X. A fit unpacks it once into a temporary file in ``TMPDIR``: n x p numbers.
+        To be passed as X. A fit decompresses it once into a temporary file of n x p numbers in ``TMPDIR``.
 
     Examples
     --------
@@ -189,24 +172,24 @@ def open_parquet(path: str | os.PathLike[str], columns: Sequence[str] | None = N
     try:
         return _ParquetRows(path, columns)
     except pa.ArrowInvalid as error:
-        raise ValueError(f"{path} is not a whole Parquet file: {error}") from None
+        raise ValueError(f"{path} is not a complete Parquet file: {error}") from None
 
 
 def open_zarr(path: str | os.PathLike[str], array: str | None = None) -> StoredRows:
-    """Return the rows of a Zarr array, for a fit or predict beyond memory.
+    """Return the rows of a Zarr array, to fit or predict data larger than memory.
 
     Parameters
     ----------
     path : str or path
-        Of an array, or of a group.
+        An array, or a group of arrays.
     array : str, optional
-        Name of the array in a group.
+        The name of the array in a group.
 
     Returns
     -------
     StoredRows
-        To be passed as X, as may the arrays of ``zarr`` themselves. A fit unpacks it once into a temporary file in
-        ``TMPDIR``: n x p numbers.
+        To be passed as X, as may arrays of ``zarr`` themselves. A fit decompresses it once into a temporary file of
+        n x p numbers in ``TMPDIR``.
     """
     try:
         import zarr
@@ -219,36 +202,36 @@ def open_zarr(path: str | os.PathLike[str], array: str | None = None) -> StoredR
     if isinstance(found, zarr.Group):
         names = sorted(name for name, _ in found.arrays())
         if array not in names:
-            raise ValueError(f"{path} is a group of the arrays {', '.join(names)}; say which one with array=...")
+            raise ValueError(f"{path} is a group of the arrays {', '.join(names)}; choose one with array=...")
         found = found[array]
     elif array is not None:
         raise ValueError(f"array={array!r}: {path} is one array, not a group of them")
-    return _ZarrRows(found, str(path))
+    return StoredRows(found, str(path))
 
 
 def is_stored(X: Any) -> bool:
-    """Whether X is rows in files, as opened here or as an array of ``zarr`` or a data set of ``h5py``."""
+    """Whether X is rows in files: `StoredRows`, an array of ``zarr`` or a data set of ``h5py``."""
     return isinstance(X, StoredRows) or (
         type(X).__module__.split(".")[0] in ("zarr", "h5py") and all(hasattr(X, name) for name in ("shape", "dtype"))
     )
 
 
-def unpacked(X: Any, dtype: npt.DTypeLike | None = None) -> Numbers:
-    """Copy rows into a temporary file, a chunk at a time, and return them mapped.
+def unpacked(X: Any, dtype: npt.DTypeLike | None = None) -> Floats:
+    """Copy rows into a temporary file, in chunks, and return it as a memory-mapped array.
 
     Parameters
     ----------
-    X : rows in files, or a mapped array
+    X : rows in files, or a memory-mapped array
     dtype
-        Of the copy; by default that of X.
+        The type of the copy; that of X by default.
     """
-    if not isinstance(X, (StoredRows, np.ndarray)):
-        X = _ZarrRows(X, getattr(X, "path", None) or getattr(X, "name", None) or type(X).__name__)
+    if not isinstance(X, StoredRows):
+        X = StoredRows(X, getattr(X, "path", None) or getattr(X, "name", None) or type(X).__name__)
     out = scratch(X.shape, X.dtype if dtype is None else dtype)
     start = 0
-    for chunk in X.chunks() if isinstance(X, StoredRows) else (X[span] for span in spans(len(X), _ROWS)):
+    for chunk in X.chunks():
         out[start : start + len(chunk)] = chunk
         start += len(chunk)
         release(out)
-        release(X)
+        release(chunk)
     return np.asarray(out)

@@ -1,4 +1,4 @@
-"""The state of a fit between two steps: what a checkpoint holds, and what it must look like to go on from."""
+"""The state of a fit between two steps: what a checkpoint stores, and the checks before a fit resumes from it."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from medoids.storage.forms import (
 
 __all__ = ["Best", "Bounds", "Saved", "random_of", "state_of"]
 
-# NumPy's generators of random bits; a file may name nothing else.
+# The bit generators of NumPy; a file may name nothing else.
 _GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
-# Algorithms that write no step before they have all medoids.
-_AT_ONCE = ("clara", "clarans")
+# Algorithms that record no step before they have all medoids.
+_WITHOUT_BUILD_STEPS = ("clara", "clarans")
 
 
 @dataclass
 class Best:
-    """The best of the starts before this one."""
+    """The best result of the starts completed so far."""
 
     medoids: list[int]
     n_swaps: int
@@ -46,18 +46,18 @@ class Best:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a fit allows in a state that it goes on from.
+    """What a fit accepts in a state that it resumes from.
 
     Attributes
     ----------
     n, k : int
-        Rows and medoids.
+        Numbers of rows and medoids.
     algorithms : collection of str
     starts : int
     build : bool
         Whether medoids are added one by one.
     frozen : tuple of int
-        Rows that are medoids in any case.
+        Rows that are always medoids.
     excluded : collection of int
         Rows that are never medoids.
     """
@@ -73,28 +73,28 @@ class Bounds:
 
 @dataclass
 class Saved:
-    """What a fit needs to go on.
+    """What a fit needs to resume.
 
     Attributes
     ----------
     algorithm, reason : str
-        What runs, and why.
+        The algorithm that runs, and why.
     medoids : list of int
         By slot.
     trace : list of TraceRecord
-        Of this start.
+        The steps of this start.
     counts : dict
-        Distances so far, by phase.
+        Numbers of distances so far, by phase.
     seconds : float
-        So far.
+        Time spent so far.
     origin, random : dict
-        The state of the random numbers when this start began, and now.
+        The random state at the beginning of this start, and now.
     position : dict
-        Where in its own course the algorithm is.
+        What the algorithm must know beside its medoids to continue.
     start : int
-        Number of this start; those before it are done.
+        Number of this start; earlier ones are complete.
     best : Best or None
-        Of those.
+        The best of the earlier starts.
     """
 
     algorithm: str
@@ -116,31 +116,27 @@ class Saved:
         Raises
         ------
         ValueError
-            Says which part is not what a fit within the bounds would have written.
+            If some part is not what a fit within the bounds would have written.
         """
         try:
-            _form(bounds)(state, "state")
-            _check_course(state, bounds)
+            _state_form(bounds)(state, "state")
+            _check_consistency(state, bounds)
         except ValueError as error:
-            raise ValueError(f"holds no state of this fit: {error}") from None
-        best = state["best"]
-        return cls(
-            **{
-                **state,
-                "trace": _trace(state["trace"]),
-                "counts": {phase: Count(**count) for phase, count in state["counts"].items()},
-                "best": None if best is None else Best(**{**best, "trace": _trace(best["trace"])}),
-            }
-        )
+            raise ValueError(f"does not hold a state of this fit: {error}") from None
+        state = {**state, "trace": _trace(state["trace"])}
+        state["counts"] = {phase: Count(**count) for phase, count in state["counts"].items()}
+        if state["best"] is not None:
+            state["best"] = Best(**{**state["best"], "trace": _trace(state["best"]["trace"])})
+        return cls(**state)
 
 
 def _trace(records: list[dict[str, Any]]) -> list[TraceRecord]:
     return [TraceRecord(**each) for each in records]
 
 
-def _form(bounds: Bounds) -> Form:
+def _state_form(bounds: Bounds) -> Form:
     n, k, count = bounds.n, bounds.k, whole()
-    row = whole(0, n - 1)
+    row, candidate, slot = whole(0, n - 1), whole(0, n - len(bounds.excluded) - 1), whole(0, k - 1)
     medoids = sequence(row, length=k, distinct=True)
     step = record(
         {
@@ -155,6 +151,17 @@ def _form(bounds: Bounds) -> Form:
         }
     )
     best = record({"medoids": medoids, "n_swaps": count, "converged": flag, "trace": sequence(step)})
+    position = record(
+        {"swaps": count},
+        optional={
+            "at": candidate,  # fasterpam: the next candidate
+            "next": whole(0, k),  # alternate: the next slot
+            "round": fixed(sequence(fixed(slot, row)), count, count),  # fastpam: the remaining proposals
+            "turn": fixed(count, count, flag),  # clara: the next sample
+            "search": fixed(count, count, flag, count, either(nothing, medoids)),  # clarans
+            "found": fixed(sequence(candidate), count, count),  # eager swaps: the remaining arms
+        },
+    )
     return record(
         {
             "algorithm": text(bounds.algorithms),
@@ -165,76 +172,49 @@ def _form(bounds: Bounds) -> Form:
             "seconds": number(0),
             "origin": _random_form,
             "random": _random_form,
-            "position": _position_form(bounds),
+            "position": position,
             "start": whole(0, bounds.starts - 1),
             "best": either(nothing, best),
         }
     )
 
 
-def _position_form(bounds: Bounds) -> Form:
-    """What the algorithms write beside their medoids."""
-    n, k, count = bounds.n, bounds.k, whole()
-    row, candidate, slot = whole(0, n - 1), whole(0, n - len(bounds.excluded) - 1), whole(0, k - 1)
-    medoids = sequence(row, length=k, distinct=True)
-    return record(
-        {"swaps": count},
-        optional={
-            "at": candidate,  # fasterpam: the next candidate
-            "next": whole(0, k),  # alternate: the next slot
-            "round": fixed(sequence(fixed(slot, row)), count, count),  # fastpam: proposals that are left
-            "turn": fixed(count, count, flag),  # clara: the next sample
-            "search": fixed(count, count, flag, count, either(nothing, medoids)),  # clarans
-            "found": fixed(sequence(candidate), count, count),  # eager swaps: arms that are left
-        },
-    )
-
-
-def _check_course(state: dict[str, Any], bounds: Bounds) -> None:
-    """Refuse parts that are right on their own, but not together."""
-    medoids, position, frozen = state["medoids"], state["position"], list(bounds.frozen)
-    complete = [part["medoids"] for part in (state["best"],) if part is not None]
-    complete += [kept for *_, kept in [position.get("search", [None])] if kept is not None]
-    proposed = [i for _, i in position.get("round", [[]])[0]]
-    excluded = {*medoids, *proposed, *(i for found in complete for i in found)} & set(bounds.excluded)
+def _check_consistency(state: dict[str, Any], bounds: Bounds) -> None:
+    """Refuse parts that are valid on their own, but not together."""
+    medoids, position, frozen, best = state["medoids"], state["position"], list(bounds.frozen), state["best"]
+    complete = [kept for kept in (best and best["medoids"], position.get("search", [None])[-1]) if kept]
+    proposed = [row for _, row in position.get("round", [[]])[0]]
+    excluded = {*medoids, *proposed}.union(*complete) & set(bounds.excluded)
     if excluded:
         raise ValueError(f"state has row {min(excluded)} as a medoid, which has weight 0 and cannot be one")
-    if (state["start"] > 0) != (state["best"] is not None):
-        raise ValueError("state.best must be there from the second start on, and only then")
-    building = (
-        bounds.build
-        and state["algorithm"] not in _AT_ONCE
-        and position == {"swaps": 0}
-        and all(step["phase"] == "build" for step in state["trace"])
-    )
-    if len(medoids) < bounds.k and not building:
-        raise ValueError(f"state.medoids has {len(medoids)} entries; after BUILD it must have {bounds.k}")
-    if len(medoids) < bounds.k:
-        kept = medoids[: len(frozen)] == frozen[: len(medoids)]
-    else:
+    if (state["start"] > 0) != (best is not None):
+        raise ValueError("state.best must be present from the second start on, and only then")
+    if len(medoids) == bounds.k:
         kept = all(set(frozen) <= set(found) for found in (medoids, *complete))
+    else:
+        building = bounds.build and state["algorithm"] not in _WITHOUT_BUILD_STEPS and position == {"swaps": 0}
+        if not building or any(step["phase"] != "build" for step in state["trace"]):
+            raise ValueError(f"state.medoids has {len(medoids)} entries; after BUILD it must have {bounds.k}")
+        kept = medoids[: len(frozen)] == frozen[: len(medoids)]
     if not kept:
         raise ValueError(f"state.medoids lacks frozen rows, which are {frozen}")
 
 
 def state_of(random: np.random.RandomState) -> dict[str, Any]:
-    """Return the state of random numbers in words that JSON knows.
+    """Return the state of a random number generator as values that JSON can store.
 
     >>> random = np.random.RandomState(3)
     >>> state = state_of(random)
     >>> int(random.randint(1000)) == int(random_of(state).randint(1000))
     True
     """
-    plain: dict[str, Any] = json.loads(json.dumps(random.get_state(legacy=False), default=_plain))
+    state = random.get_state(legacy=False)
+    plain: dict[str, Any] = json.loads(json.dumps(state, default=lambda value: value.tolist()))
     return plain
 
 
-def _plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else str(value)
-
-
 def random_of(state: dict[str, Any]) -> np.random.RandomState:
-    """Return random numbers that go on from a state."""
+    """Return a random number generator in the given state."""
     random = np.random.RandomState(getattr(np.random, state["bit_generator"])())
     random.set_state(_arrays(state))
     return random
@@ -249,12 +229,12 @@ def _arrays(part: Any) -> Any:
 def _random_form(value: Any, where: str) -> None:
     record({"bit_generator": text(_GENERATORS), "state": anything}, others=True)(value, where)
     if value["bit_generator"] == "MT19937":
-        # NumPy reads beyond the key where pos is larger, and an empty key gives the same number for ever.
+        # NumPy reads beyond the key if pos is larger, and a key of zeros yields the same number forever.
         key = sequence(whole(0, 2**32 - 1), length=624)
         record({"key": key, "pos": whole(0, 624)})(value["state"], f"{where}.state")
         if not any(value["state"]["key"][1:]):
-            raise ValueError(f"{where}.state.key is all 0; no generator has that state")
+            raise ValueError(f"{where}.state.key is all 0, which is not a state of this generator")
     try:
         random_of(value)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        raise ValueError(f"{where} is not a state of random numbers: {error}") from None
+        raise ValueError(f"{where} is not the state of a random number generator: {error}") from None
