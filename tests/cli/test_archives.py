@@ -16,9 +16,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from medoids.cli.archives import Limit
-from medoids.cli.failures import Failure
-from medoids.cli.read_options import ReadOptions
+from medoids.cli.contents import ReadOptions
+from medoids.cli.messages import Failure
+from medoids.cli.raw_bytes import unpacked_limit
 from medoids.cli.reading import read
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -79,8 +79,8 @@ def test_files_that_are_not_packed_have_no_limit(tmp_path: Path) -> None:
 
 
 def test_the_limit_is_half_of_the_memory_unless_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("medoids.cli.archives._memory", lambda: 1000)
-    assert (Limit().size, Limit(7).size) == (500, 7)
+    monkeypatch.setattr("medoids.cli.raw_bytes._memory", lambda: 1000)
+    assert (unpacked_limit(None), unpacked_limit(7)) == (500, 7)
 
 
 def test_the_option(medoids: Run, tmp_path: Path) -> None:

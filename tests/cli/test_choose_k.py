@@ -59,8 +59,8 @@ def test_frozen_rows(medoids: Run, blobs: np.ndarray) -> None:
     ("arguments", "code", "message"),
     [
         (["--k", "two"], 2, "--k two must be FIRST:LAST"),
-        (["--k", "5:2"], 2, "--k 5:2 must go up"),
-        (["--k", "1"], 2, "nothing to choose from"),
+        (["--k", "5:2"], 2, "--k 5:2 must be FIRST:LAST, from at least 1 up"),
+        (["--k", "1"], 2, "--k 1 must be FIRST:LAST, from at least 1 up to at least 2"),
         (["--k", "2:500"], 1, "-k 500 is more than the 120 rows"),
         (["--criterion", "best"], 2, "--criterion best is unknown"),
         (["--frozen", "x"], 2, "--frozen x must be row numbers"),

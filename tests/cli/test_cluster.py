@@ -21,10 +21,10 @@ from scipy.spatial.distance import cdist
 
 import data
 from medoids import available_metrics, k_medoids
-from medoids.cli.features import features
-from medoids.cli.model import load
+from medoids.cli.contents import Selection
+from medoids.cli.features import make_features
+from medoids.cli.model import load_model
 from medoids.cli.reading import read
-from medoids.cli.selecting import Selection
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -36,7 +36,7 @@ def labels_of(path: Path) -> list[int]:
 
 def predicted(model: Path, file: Path) -> list[int]:
     """What ``medoids predict`` does, without a new process."""
-    loaded = load(str(model))
+    loaded = load_model(str(model))
     labels: list[int] = loaded.distances(loaded.data_of(read(str(file)))).argmin(axis=0).tolist()
     return labels
 
@@ -97,7 +97,7 @@ def test_formats_say_the_same(tmp_path: Path, letter: np.ndarray, suffix: str) -
         np.save(file, letter)
     else:
         np.savez(file, X=letter, y=np.arange(3))
-    found = features(read(str(file)), Selection(), None, "none")
+    found = make_features(read(str(file)), Selection(), None, "none")
     assert found.metric == "euclidean"
     np.testing.assert_array_equal(found.X, letter)
 
@@ -295,7 +295,7 @@ def test_a_time_limit_of_nothing_gives_a_quick_start(medoids: Run, letter: np.nd
 
 
 def test_compare_calls_equal_losses_equal(capsys: pytest.CaptureFixture[str]) -> None:
-    from medoids.cli.telling import print_comparison
+    from medoids.cli.compare import print_comparison
 
     line = {"seconds": 0.1, "n_evaluations": 9, "of_n_squared": 1.0, "n_swaps": 0, "converged": True}
     losses = {"pam": 0.3, "fastpam1": 0.1 + 0.2, "clara": 0.3003}

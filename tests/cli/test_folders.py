@@ -38,7 +38,7 @@ def test_a_folder_of_parquet_files_is_one_table(medoids: Run, tmp_path: Path) ->
 
 
 def test_a_large_folder_stays_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("medoids.cli.reading._LARGE", 100)
+    monkeypatch.setattr("medoids.cli.reading._LARGEST_TABLE_BYTES", 100)
     contents = read(str(write_parts(tmp_path / "rows")))
     assert contents.kind == "array"
     assert is_mapped(contents.values)

@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from medoids.cli.failures import Failure, WrongUsage
-from medoids.cli.features import Features, features
-from medoids.cli.read_options import ReadOptions
+from medoids.cli.contents import ReadOptions, Selection
+from medoids.cli.features import Features, make_features
+from medoids.cli.messages import Failure, WrongUsage
+from medoids.cli.model_schema import check_model
 from medoids.cli.reading import read
 from medoids.cli.results import write_table
-from medoids.cli.selecting import Selection
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -31,7 +31,7 @@ def read_text(folder: Path, text: str | bytes, name: str = "x.csv", **how: Any) 
 
 
 def features_of(folder: Path, text: str, **how: Any) -> Features:
-    return features(read_text(folder, text, **how), Selection(), None, "none")
+    return make_features(read_text(folder, text, **how), Selection(), None, "none")
 
 
 @pytest.mark.parametrize("length", [5, 50, 500], ids=["short", "over 64 KiB", "over 1 MiB"])
@@ -240,19 +240,22 @@ def test_predict_without_a_header_as_the_model(medoids: Run, tmp_path: Path) -> 
     assert medoids("predict", "model", "y.tsv").stdout.count("\n") == 3
 
 
-def test_a_model_that_says_nonsense_of_its_file(medoids: Run, tmp_path: Path) -> None:
-    kept = ReadOptions().remembered()
-    assert ReadOptions.recalled(kept) == ReadOptions()
-    for wrong in (
-        {"decimal": ";"},
-        {"delimiter": "ab"},
-        {"encoding": "no"},
-        {"format": "exe"},
-        {"dates": [1]},
-        {"x": 1},
+def test_a_model_with_invalid_read_options(medoids: Run, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n3,4\n")
+    medoids("cluster", "x.csv", "-k", 1, "--save", "model", "-q")
+    body = json.loads((tmp_path / "model").read_text())["model"]
+    check_model(body)
+    for wrong, words in (
+        ({"decimal": ";"}, "model.reading.decimal is ';'; it must be one of"),
+        ({"delimiter": "ab"}, "model.reading.delimiter is 'ab'; it must be one character"),
+        ({"encoding": "no"}, "model.reading.encoding is 'no', which is not an encoding"),
+        ({"format": "exe"}, "model.reading.format is 'exe'; it must be one of"),
+        ({"header": "yes"}, "model.reading.header is 'yes'; it must be true or false"),
+        ({"dates": [1]}, r"model.reading.dates is \[1\]; it must be an object"),
+        ({"x": 1}, "model.reading has an unknown 'x'"),
     ):
-        with pytest.raises(ValueError, match="how the file was read"):
-            ReadOptions.recalled({**kept, **wrong})
+        with pytest.raises(ValueError, match=words):
+            check_model({**body, "reading": {**body["reading"], **wrong}})
 
 
 @pytest.mark.parametrize(

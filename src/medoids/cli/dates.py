@@ -1,73 +1,77 @@
-"""Columns of dates in the forms that people write, such as 31.12.2024 and 12/31/2024 18:30."""
+"""Columns of dates in common notations, such as 31.12.2024 and 12/31/2024 18:30."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from medoids.cli.failures import Failure, WrongUsage
-from medoids.cli.read_options import ReadOptions
+from medoids.cli.contents import Contents
+from medoids.cli.messages import WrongUsage
 
-__all__ = ["find_date_formats", "with_dates"]
+__all__ = ["convert_dates", "find_date_formats"]
 
-_TIMES = ("", " %H:%M", " %H:%M:%S")
+_TIME_FORMATS = ("", " %H:%M", " %H:%M:%S")
 # Arrow reads YYYY-MM-DD by itself.
-_FORMATS = [
-    *(f"%d{sign}%m{sign}%Y{time}" for sign in "./-" for time in _TIMES),
-    *(f"%m{sign}%d{sign}%Y{time}" for sign in "./-" for time in _TIMES),
-    *(f"%Y{sign}%m{sign}%d{time}" for sign in "./" for time in _TIMES),
+_DATE_FORMATS = [
+    *(f"%d{sign}%m{sign}%Y{time}" for sign in "./-" for time in _TIME_FORMATS),
+    *(f"%m{sign}%d{sign}%Y{time}" for sign in "./-" for time in _TIME_FORMATS),
+    *(f"%Y{sign}%m{sign}%d{time}" for sign in "./" for time in _TIME_FORMATS),
 ]
-_LIKE_A_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}( \d{1,2}:\d\d(:\d\d)?)?")
+_DATE_LIKE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}( \d{1,2}:\d\d(:\d\d)?)?")
 
 
 def find_date_formats(cells: list[str]) -> list[str]:
-    """Return the formats in which all texts are dates: two where day and month cannot be told apart.
+    """Return the formats in which all texts are dates: two if day and month are ambiguous.
 
     >>> find_date_formats(["31.12.2024", "1.2.2025"]), find_date_formats(["1.2.3"])
     (['%d.%m.%Y'], [])
     >>> find_date_formats(["03/04/2024"]), find_date_formats(["03/04/2024", "03/14/2024"])
     (['%d/%m/%Y', '%m/%d/%Y'], ['%m/%d/%Y'])
     """
-    if not cells or not all(map(_LIKE_A_DATE.fullmatch, cells)):
+    if not cells or not all(map(_DATE_LIKE.fullmatch, cells)):
         return []
-    fitting = [form for form in _FORMATS if _wrong_date(cells, form) is None]
+    fitting = [form for form in _DATE_FORMATS if _not_a_date(cells, form) is None]
     # With dots, the day comes first in every country that uses them.
     return fitting[:1] if fitting and "." in fitting[0] else fitting
 
 
-def with_dates(
-    table: Any, name: str, how: ReadOptions, place: Callable[[int], str]
-) -> tuple[Any, dict[str, str], list[str]]:
-    """Convert the columns of dates; return also their formats, and what to tell about columns left as text."""
+def convert_dates(contents: Contents) -> Contents:
+    """Convert the columns of dates, note what was done, and add their formats to ``how``."""
+    table, how = contents.values, contents.how
     found: dict[str, str] = {}
-    notes: list[str] = []
+    doubts: list[str] = []
     for at, column in enumerate(table.column_names):
         if column in how.texts or not pa.types.is_string(table[column].type):
             continue
         cells = [cell for cell in pc.unique(table[column]).to_pylist() if cell is not None]
         form = how.dates.get(column)
         if form is not None:
-            _refuse_other_format(table[column], name, column, form, cells, place)
-        elif how.date_format is not None and cells and _wrong_date(cells, how.date_format) is None:
+            wrong = _not_a_date(cells, form)
+            if wrong is not None:
+                problem = f"is {wrong!r}, but the dates of the model's file have the form {form}"
+                raise contents.cell_failure(pc.index(table[column], wrong).as_py(), column, problem)
+        elif how.date_format is not None and cells and _not_a_date(cells, how.date_format) is None:
             form = how.date_format
         else:
             formats = find_date_formats(cells)
             form = formats[0] if len(formats) == 1 else None
-            notes += _doubts(table[column], column, cells, formats, place)
+            doubts += _doubts(contents, column, cells, formats)
         if form is not None:
             found[column] = form
             table = table.set_column(at, column, _converted(table[column], form))
     if how.date_format is not None and how.date_format not in found.values():
-        raise WrongUsage(f"--date-format {how.date_format}: no column of {name} holds only dates of this form")
-    return table, found, notes
+        raise WrongUsage(f"--date-format {how.date_format}: no column of {contents.name} holds only dates of this form")
+    detected = {name: form for name, form in found.items() if name not in how.dates}
+    notes = [f"column {name!r} is read as dates of the form {form}" for name, form in detected.items()]
+    return replace(contents, values=table, notes=contents.notes + notes + doubts, how=replace(how, dates=found))
 
 
-def _wrong_date(cells: list[str], form: str) -> str | None:
+def _not_a_date(cells: list[str], form: str) -> str | None:
     """Return the first text that is not a date in a format."""
     for cell in cells:
         try:
@@ -83,24 +87,15 @@ def _converted(column: Any, form: str) -> Any:
     return pa.array(values, pa.timestamp("us")).take(coded.indices)
 
 
-def _refuse_other_format(
-    column: Any, name: str, title: str, form: str, cells: list[str], place: Callable[[int], str]
-) -> None:
-    wrong = _wrong_date(cells, form)
-    if wrong is not None:
-        where = f"{place(pc.index(column, wrong).as_py())}, column {title!r}"
-        raise Failure(f"{name}: {where} is {wrong!r}, but the dates of the model's file have the form {form}")
-
-
-def _doubts(column: Any, title: str, cells: list[str], formats: list[str], place: Callable[[int], str]) -> list[str]:
-    """Tell why a column that looks like dates is read as text."""
+def _doubts(contents: Contents, column: str, cells: list[str], formats: list[str]) -> list[str]:
+    """Explain why a column that looks like dates is read as text."""
     if len(formats) > 1:
         return [
-            f"column {title!r} holds dates such as {cells[0]}, in which day and month cannot be told apart, so it is "
-            f"read as text; --date-format {formats[0]} or {formats[1]} says which comes first"
+            f"column {column!r} holds dates such as {cells[0]}, in which day and month are ambiguous, so it is read as "
+            f"text; --date-format {formats[0]} or {formats[1]} says which comes first"
         ]
-    wrong = [cell for cell in cells if not _LIKE_A_DATE.fullmatch(cell)]
-    if formats or not cells or not 0 < len(wrong) < 0.5 * len(cells):
+    wrong = [cell for cell in cells if not _DATE_LIKE.fullmatch(cell)]
+    if formats or not 0 < len(wrong) < 0.5 * len(cells):
         return []
-    where = place(pc.index(column, wrong[0]).as_py())
-    return [f"column {title!r} is read as text, not as dates, because of {wrong[0]!r} ({where})"]
+    where = contents.place(pc.index(contents.values[column], wrong[0]).as_py())
+    return [f"column {column!r} is read as text, not as dates, because of {wrong[0]!r} ({where})"]

@@ -1,0 +1,160 @@
+"""``medoids choose-k``: a fit for every number of clusters in a range, and a suggestion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from medoids.cli.contents import ReadOptions, Selection
+from medoids.cli.messages import print_files, print_json, print_table
+from medoids.cli.options import (
+    DEFAULT_MEMORY_LIMIT,
+    FIT_PANEL,
+    Array,
+    AsJson,
+    Candidates,
+    Columns,
+    DateFormat,
+    Decimal,
+    Delimiter,
+    Encoding,
+    File,
+    Format,
+    Frozen,
+    Header,
+    Id,
+    Ignore,
+    ImageShape,
+    Jobs,
+    MaxBytes,
+    MaxIter,
+    MemoryLimit,
+    Metric,
+    MetricParam,
+    Precomputed,
+    Quiet,
+    Report,
+    Scale,
+    Seed,
+    Weights,
+)
+from medoids.cli.parsers import one_of, parse_k_bounds, parse_metric_params
+from medoids.cli.workflow import claimed, file_title, load_features, write_report
+
+if TYPE_CHECKING:
+    from medoids.quality.k_path import KPath
+
+__all__ = ["choose_k"]
+
+
+def choose_k(
+    file: File,
+    k: Annotated[
+        str, typer.Option("-k", "--k", metavar="FIRST:LAST", help="Numbers of clusters, both ends included.")
+    ] = "2:10",
+    criterion: Annotated[
+        str,
+        typer.Option(
+            parser=one_of("--criterion", "medoid_silhouette", "silhouette", "elbow", "stability"),
+            help="medoid_silhouette, silhouette, elbow (of the loss) or stability (of fits on resampled data).",
+            rich_help_panel=FIT_PANEL,
+        ),
+    ] = "medoid_silhouette",
+    metric: Metric = None,
+    metric_param: MetricParam = None,
+    columns: Columns = None,
+    ignore: Ignore = None,
+    id: Id = None,
+    weights: Weights = None,
+    scale: Scale = "none",
+    precomputed: Precomputed = False,
+    format: Format = None,
+    delimiter: Delimiter = None,
+    header: Header = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    date_format: DateFormat = None,
+    array: Array = "",
+    max_bytes: MaxBytes = None,
+    frozen: Frozen = None,
+    candidates: Candidates = None,
+    seed: Seed = 0,
+    max_iter: MaxIter = 300,
+    memory_limit: MemoryLimit = DEFAULT_MEMORY_LIMIT,
+    jobs: Jobs = None,
+    report: Report = None,
+    image_shape: ImageShape = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Cluster with every number of clusters in a range, and suggest one.
+
+    [dim]medoids choose-k flowers.csv --k 2:20 --report flowers.html[/dim]
+    """
+    first, last = parse_k_bounds(k)
+    paths = {"--report": report} if report is not None else {}
+    how = ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes)
+    selection = Selection(columns, ignore, id, weights)
+    with claimed(paths, file) as drafts:
+        found = load_features(
+            file, how, selection, metric=metric, precomputed=precomputed, scale=scale, k=last, quiet=quiet
+        )
+        from medoids.quality.k_path import k_path
+
+        path = k_path(
+            found.X,
+            range(first, last + 1),
+            sample_weight=found.weights,
+            metric=found.metric,
+            metric_params=parse_metric_params(metric_param),
+            frozen_medoids=frozen,
+            candidates=candidates,
+            max_iter=max_iter,
+            memory_limit=memory_limit,
+            random_state=seed,
+            n_jobs=jobs,
+            verbose=0 if quiet else 1,
+        )
+        chosen, reason = path.suggest(criterion), path.explain(criterion)
+        if report is not None:
+            title = f"How many clusters in {file_title(file)}?"
+            write_report(drafts["--report"], found, path, title, image_shape)
+    files = {option.lstrip("-"): place for option, place in paths.items()}
+    if not as_json:
+        _print_path(path, criterion)
+        print_files({"suggested": reason, **files})
+        return
+    print_json(
+        {
+            "n": len(found),
+            "metric": found.metric,
+            "suggested": chosen,
+            "criterion": criterion,
+            "reason": reason,
+            "scores": {name: _without_nan(column) for name, column in path.scores.items()},
+            "medoids": {str(each): fit.medoid_indices.tolist() for each, fit in path.clusterings.items()},
+            "algorithm": path.algorithm,
+            "n_evaluations": path.n_evaluations,
+            "files": files,
+        }
+    )
+
+
+def _without_nan(column: Any) -> list[Any]:
+    """Return a column for JSON, which has no NaN."""
+    return [None if value != value else value for value in column.tolist()]
+
+
+def _print_path(path: KPath, criterion: str) -> None:
+    heads = ["k", "loss", "medoid silhouette", "silhouette", "smallest cluster"]
+    heads += ["stability"] if criterion == "stability" else []
+    rows = []
+    for at, k in enumerate(path.scores["k"].tolist()):
+        row = {name: column[at] for name, column in path.scores.items()}
+        error = path.silhouettes[k].error if k in path.silhouettes else 0.0
+        width = f" ± {1.96 * error:.3f}" if error else ""
+        two = ("-", "-") if k == 1 else (f"{row['medoid_silhouette']:.3f}", f"{row['silhouette']:.3f}{width}")
+        more = (f"{path.stability[k]:.2f}",) if criterion == "stability" else ()
+        rows.append((k, f"{row['loss']:.6g}", *two, f"{row['smallest_cluster']:,}", *more))
+    print_table(heads, rows, tuple(heads))
