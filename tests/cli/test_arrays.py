@@ -76,7 +76,7 @@ BAD = {
     "blocks.npz": (sparse("bsr", [2, 2], data=[[[1.0, 2], [3, 4]]], indices=[7], indptr=[0, 1]), "column index values"),
     "diagonal.npz": (sparse("dia", [10**12, 3], data=[[1.0]], offsets=[0]), "more than the limit"),
     "rows.npz": (sparse("coo", [10**12, 3], data=[1.0], row=[0], col=[0]), "more than the limit"),
-    "unknown.npz": (sparse("xyz", [3, 3], data=[1.0]), "matrix format 'xyz'"),
+    "unknown.npz": (sparse("xyz", [3, 3], data=[1.0]), "is not a whole .npz file"),
     "format.npz": (sparse(5, [3, 3], data=[1.0]), "is not a whole .npz file"),
     "shape.npz": (sparse("csr", 3, data=[1.0], indices=[0], indptr=[0, 1]), "is not a whole .npz file"),
     "texts.npz": (sparse("csr", [1, 3], data=["a"], indices=[0], indptr=[0, 1]), "is not a whole .npz file"),

@@ -65,6 +65,6 @@ def test_other_folders_are_refused(medoids: Run, tmp_path: Path) -> None:
     write_parts(tmp_path / "rows")
     (tmp_path / "rows" / "p3.parquet").write_bytes(b"PAR1")
     run = medoids("cluster", "rows", "-k", 2, code=1)
-    assert "cannot read rows: its Parquet files are not whole, or unlike" in run.stderr
+    assert "cannot read rows: its Parquet files are not whole, or differ" in run.stderr
     run = medoids("cluster", "rows", "-k", 2, "--format", "csv", code=2)
     assert "rows is a folder" in run.stderr

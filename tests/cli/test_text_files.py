@@ -248,7 +248,7 @@ def test_a_model_with_invalid_read_options(medoids: Run, tmp_path: Path) -> None
     for wrong, words in (
         ({"decimal": ";"}, "model.reading.decimal is ';'; it must be one of"),
         ({"delimiter": "ab"}, "model.reading.delimiter is 'ab'; it must be one character"),
-        ({"encoding": "no"}, "model.reading.encoding is 'no', which is not an encoding"),
+        ({"encoding": "no"}, "model.reading.encoding is 'no'; it must be an encoding"),
         ({"format": "exe"}, "model.reading.format is 'exe'; it must be one of"),
         ({"header": "yes"}, "model.reading.header is 'yes'; it must be true or false"),
         ({"dates": [1]}, r"model.reading.dates is \[1\]; it must be an object"),

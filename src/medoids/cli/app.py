@@ -19,8 +19,10 @@ from medoids.cli.choose_k import choose_k
 from medoids.cli.cluster import cluster, predict
 from medoids.cli.compare import compare
 from medoids.cli.messages import Failure, WrongUsage, print_json, print_table, show_warning, with_option_names
-from medoids.cli.options import AsJson
-from medoids.cli.parsers import parse_report_name
+from medoids.cli.options import (
+    AsJson,
+    parse_report_name,
+)
 from medoids.cli.reproduce import reproduce
 
 __all__ = ["app", "run"]
@@ -93,9 +95,6 @@ def metrics(as_json: AsJson = False) -> None:
     from medoids.distances import available_metrics
 
     entries = available_metrics()
-    if as_json:
-        print_json([entry._asdict() for entry in entries])
-        return
     rows = [
         (
             entry.name + (f" ({', '.join(entry.aliases)})" if entry.aliases else ""),
@@ -106,7 +105,10 @@ def metrics(as_json: AsJson = False) -> None:
         )
         for entry in entries
     ]
-    print_table(["metric", "data", "formula", "parameters", "extra"], rows)
+    if as_json:
+        print_json([entry._asdict() for entry in entries])
+    else:
+        print_table(["metric", "data", "formula", "parameters", "extra"], rows)
 
 
 def run() -> None:

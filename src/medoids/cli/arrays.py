@@ -74,13 +74,12 @@ def read_array(data: Any, name: str, how: ReadOptions, limit: int) -> Contents:
     return Contents(name, "array", found)
 
 
-def _texts(found: Any, name: str) -> list[str]:
+def _texts(found: Any, name: str) -> Any:
     codes = np.ascontiguousarray(found, dtype=found.dtype.newbyteorder("=")).view(np.uint32)
     wrong = codes[(codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))]
     if len(wrong):
         raise Failure(f"{name} is not a whole file of texts: {wrong[0]:#x} is not a Unicode character")
-    texts: list[str] = found.tolist()
-    return texts
+    return found.tolist()
 
 
 def _read_npy(data: Any, name: str, array: str, limit: int) -> Any:
@@ -99,14 +98,15 @@ def _check_shape(stream: IO[bytes], size: int) -> tuple[int, ...]:
         raise ValueError(f"no array has the shape {shape}")
     needed, available = math.prod(shape) * dtype.itemsize, size - stream.tell()
     if needed > available and not dtype.hasobject:
-        declared = f"{needed:,} bytes of shape {shape} and type {dtype}"
-        raise ValueError(f"its header declares {declared}, but {available:,} follow")
+        raise ValueError(
+            f"its header declares {needed:,} bytes of shape {shape} and type {dtype}, but {available:,} follow"
+        )
     return tuple(shape)
 
 
 def _read_npz(data: Any, name: str, array: str, limit: int) -> Any:
-    content = io.BytesIO(data)
-    with zipfile.ZipFile(content) as archive:
+    content = bytes(data)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
         # Nothing beyond the sizes in the directory of the archive is ever unpacked.
         check_unpacked_size(name, limit, sum(info.file_size for info in archive.infolist()))
         shapes = {}
@@ -121,18 +121,15 @@ def _read_npz(data: Any, name: str, array: str, limit: int) -> Any:
     key = array or ("X" if "X" in shapes else tables[0] if len(tables) == 1 else "")
     if not key:
         raise WrongUsage(f"{name} holds {', '.join(shapes) or 'no array'}; say which one with --array")
-    content.seek(0)
-    with np.load(content, allow_pickle=False) as arrays:
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         return arrays[key]
 
 
-def _read_sparse(content: IO[bytes], name: str, limit: int) -> Any:
+def _read_sparse(content: bytes, name: str, limit: int) -> Any:
     """Return the matrix of `scipy.sparse.save_npz`, whose indices scipy does not check."""
-    content.seek(0)
-    with np.load(content, allow_pickle=False) as arrays:
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         check_unpacked_size(name, limit, _POINTER_BYTES * int(arrays["shape"][0]))
-    content.seek(0)
-    found = scipy.sparse.load_npz(content)
+    found = scipy.sparse.load_npz(io.BytesIO(content))
     if found.dtype.kind not in "iufb":
         raise ValueError(f"its numbers have the type {found.dtype}")
     if found.format in ("csr", "csc", "bsr"):

@@ -38,8 +38,10 @@ from medoids.cli.options import (
     Scale,
     Seed,
     Weights,
+    one_of,
+    parse_k_bounds,
+    parse_metric_params,
 )
-from medoids.cli.parsers import one_of, parse_k_bounds, parse_metric_params
 from medoids.cli.workflow import claimed, file_title, load_features, write_report
 
 if TYPE_CHECKING:
@@ -94,11 +96,16 @@ def choose_k(
     """
     first, last = parse_k_bounds(k)
     paths = {"--report": report} if report is not None else {}
-    how = ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes)
-    selection = Selection(columns, ignore, id, weights)
     with claimed(paths, file) as drafts:
         found = load_features(
-            file, how, selection, metric=metric, precomputed=precomputed, scale=scale, k=last, quiet=quiet
+            file,
+            ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes),
+            Selection(columns, ignore, id, weights),
+            metric=metric,
+            precomputed=precomputed,
+            scale=scale,
+            k=last,
+            quiet=quiet,
         )
         from medoids.quality.k_path import k_path
 
@@ -121,24 +128,24 @@ def choose_k(
             title = f"How many clusters in {file_title(file)}?"
             write_report(drafts["--report"], found, path, title, image_shape)
     files = {option.lstrip("-"): place for option, place in paths.items()}
-    if not as_json:
+    if as_json:
+        print_json(
+            {
+                "n": len(found),
+                "metric": found.metric,
+                "suggested": chosen,
+                "criterion": criterion,
+                "reason": reason,
+                "scores": {name: _without_nan(column) for name, column in path.scores.items()},
+                "medoids": {str(each): fit.medoid_indices.tolist() for each, fit in path.clusterings.items()},
+                "algorithm": path.algorithm,
+                "n_evaluations": path.n_evaluations,
+                "files": files,
+            }
+        )
+    else:
         _print_path(path, criterion)
         print_files({"suggested": reason, **files})
-        return
-    print_json(
-        {
-            "n": len(found),
-            "metric": found.metric,
-            "suggested": chosen,
-            "criterion": criterion,
-            "reason": reason,
-            "scores": {name: _without_nan(column) for name, column in path.scores.items()},
-            "medoids": {str(each): fit.medoid_indices.tolist() for each, fit in path.clusterings.items()},
-            "algorithm": path.algorithm,
-            "n_evaluations": path.n_evaluations,
-            "files": files,
-        }
-    )
 
 
 def _without_nan(column: Any) -> list[Any]:

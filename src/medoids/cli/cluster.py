@@ -17,6 +17,7 @@ from medoids.cli.options import (
     DEFAULT_MEMORY_LIMIT,
     FIT_PANEL,
     OUTPUT_PANEL,
+    TABLE_SUFFIXES,
     Array,
     AsJson,
     Candidates,
@@ -45,9 +46,6 @@ from medoids.cli.options import (
     Scale,
     Seed,
     Weights,
-)
-from medoids.cli.parsers import (
-    TABLE_SUFFIXES,
     name_ending_in,
     one_of,
     parse_algorithm,
@@ -166,11 +164,16 @@ def cluster(
     refuse_used_checkpoint(checkpoint, resume)
     wanted = {"--output": output, "--medoids": medoids, "--report": report, "--save": save}
     paths = {option: path for option, path in wanted.items() if path is not None and path != "-"}
-    how = ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes)
-    selection = Selection(columns, ignore, id, weights)
     with claimed(paths, file) as drafts:
         found = load_features(
-            file, how, selection, metric=metric, precomputed=precomputed, scale=scale, k=k, quiet=quiet
+            file,
+            ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes),
+            Selection(columns, ignore, id, weights),
+            metric=metric,
+            precomputed=precomputed,
+            scale=scale,
+            k=k,
+            quiet=quiet,
         )
         from medoids.pipeline import k_medoids
 
@@ -198,17 +201,15 @@ def cluster(
             )
         except KeyboardInterrupt:
             if checkpoint is not None and Path(checkpoint).exists():
-                again = f"--checkpoint {shlex.quote(checkpoint)} --resume"
-                sys.stderr.write(f"medoids: the steps so far are saved; continue with {again}\n")
+                sys.stderr.write(
+                    "medoids: the steps so far are saved; "
+                    f"continue with --checkpoint {shlex.quote(checkpoint)} --resume\n"
+                )
             raise
         seconds = perf_counter() - began
         if output is not None:
-            target = sys.stdout.buffer if output == "-" else drafts["--output"]
-            write_table(
-                labels_table(clustering.labels, clustering.distances, found.ids, found.id_name),
-                target,
-                Path(output).suffix,
-            )
+            table = labels_table(clustering.labels, clustering.distances, found.ids, found.id_name)
+            write_table(table, drafts.get("--output", sys.stdout.buffer), Path(output).suffix)
         if medoids is not None:
             write_table(medoids_table(found, clustering), drafts["--medoids"], Path(medoids).suffix)
         if save is not None:
@@ -216,8 +217,7 @@ def cluster(
 
             save_model(drafts["--save"], found, clustering)
         if report is not None:
-            title = f"{k} medoids of {file_title(file)}"
-            write_report(drafts["--report"], found, clustering, title, image_shape)
+            write_report(drafts["--report"], found, clustering, f"{k} medoids of {file_title(file)}", image_shape)
     result = cluster_summary(found, clustering, seconds)
     result["files"] = {option.lstrip("-"): path for option, path in paths.items()}
     if as_json:
@@ -234,8 +234,7 @@ def _print_clusters(id_name: str, result: dict[str, Any]) -> None:
         text = shortened(entry["medoid"], _MEDOID_WIDTH)
         name = entry.get(id_name, entry["row"])
         rows.append((entry["cluster"], name, f"{entry['size']:,}", f"{entry['mean_distance']:.4g}", text))
-    heads = ["cluster", id_name, "points", "mean distance", "medoid"]
-    print_table(heads, rows, ("cluster", "points", "mean distance"))
+    print_table(["cluster", id_name, "points", "mean distance", "medoid"], rows, ("cluster", "points", "mean distance"))
     sys.stdout.write(
         f"loss       {result['loss']:.6g} mean {result['metric']} distance to the medoid\n"
         f"time       {result['seconds']:.2f} s with {result['algorithm']}: {result['reason']}\n"

@@ -40,8 +40,10 @@ from medoids.cli.options import (
     Scale,
     Seed,
     Weights,
+    name_ending_in,
+    parse_algorithm,
+    parse_metric_params,
 )
-from medoids.cli.parsers import name_ending_in, parse_algorithm, parse_metric_params
 from medoids.cli.workflow import claimed, file_title, load_features
 
 __all__ = ["compare"]
@@ -91,11 +93,16 @@ def compare(
     if not names:
         raise WrongUsage("--algorithms is empty; name some, separated by commas")
     paths = {"--plot": plot} if plot is not None else {}
-    how = ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes)
-    selection = Selection(columns, ignore, None, weights)
     with claimed(paths, file) as drafts:
         found = load_features(
-            file, how, selection, metric=metric, precomputed=precomputed, scale=scale, k=k, quiet=quiet
+            file,
+            ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes),
+            Selection(columns, ignore, None, weights),
+            metric=metric,
+            precomputed=precomputed,
+            scale=scale,
+            k=k,
+            quiet=quiet,
         )
         lines = _run_each(
             found.X,
@@ -121,11 +128,19 @@ def compare(
 
 def _run_each(X: Any, k: int, algorithms: Sequence[str], **parameters: Any) -> list[dict[str, Any]]:
     """Run each algorithm; the entry of one that cannot run has the error instead of a loss."""
+    import numpy as np
+
+    from medoids.distances import SMALL
     from medoids.pipeline import k_medoids
 
     lines: list[dict[str, Any]] = []
+    quick = {**parameters, "sample_weight": None, "max_iter": 1, "verbose": 0}
     for algorithm in algorithms:
-        _warm_up(X, algorithm, parameters)
+        if isinstance(X, np.ndarray) and len(X) > SMALL:
+            # Compile or load the kernels before the clock starts: otherwise the first algorithm pays for all.
+            with warnings.catch_warnings(), suppress(ValueError):  # which the fit itself reports
+                warnings.simplefilter("ignore")
+                k_medoids(X[: SMALL + 1], 2, algorithm=algorithm, **quick)
         began = perf_counter()
         try:
             found = k_medoids(X, k, algorithm=algorithm, **parameters)
@@ -150,26 +165,10 @@ def _run_each(X: Any, k: int, algorithms: Sequence[str], **parameters: Any) -> l
     return lines
 
 
-def _warm_up(X: Any, algorithm: str, parameters: dict[str, Any]) -> None:
-    """Compile or load the kernels before the clock starts; otherwise the first algorithm pays for all."""
-    import numpy as np
-
-    from medoids.distances import SMALL
-    from medoids.pipeline import k_medoids
-
-    if not isinstance(X, np.ndarray) or len(X) <= SMALL:
-        return
-    quick = {**parameters, "sample_weight": None, "max_iter": 1, "verbose": 0}
-    # The fit itself reports what is wrong with an algorithm on these data.
-    with warnings.catch_warnings(), suppress(ValueError):
-        warnings.simplefilter("ignore")
-        k_medoids(X[: SMALL + 1], 2, algorithm=algorithm, **quick)
-
-
 def _above_best(lines: Sequence[dict[str, Any]]) -> list[float]:
     """Return by what share each loss exceeds the smallest; 0 where only rounding differs.
 
-    >>> _above_best([{"loss": 0.3}, {"loss": 0.1 + 0.2}, {"loss": 0.45}])
+    >>> _above_best([{"loss": 1.0}, {"loss": 1.0 + 1e-15}, {"loss": 1.5}])
     [0.0, 0.0, 0.5]
     """
     losses = [line["loss"] for line in lines]

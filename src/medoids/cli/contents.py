@@ -50,8 +50,8 @@ class ReadOptions:
 
     def given(self) -> list[str]:
         """Return the options for CSV and TSV files that are set."""
-        named = ("delimiter", "header", "decimal", "date_format")
-        return [f"--{name.replace('_', '-')}" for name in named if getattr(self, name) is not None]
+        options = ("--delimiter", "--header", "--decimal", "--date-format")
+        return [option for option in options if getattr(self, option[2:].replace("-", "_")) is not None]
 
     def stored(self) -> dict[str, Any]:
         """Return what a model file keeps, so that new files are read in the same way."""

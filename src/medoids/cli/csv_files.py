@@ -5,22 +5,32 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from medoids.cli.contents import Contents, ReadOptions
-from medoids.cli.dates import convert_dates
-from medoids.cli.messages import Failure
+from medoids.cli.messages import Failure, WrongUsage
 from medoids.cli.spreadsheets import unprotected, unprotected_name
 from medoids.wording import counted
 
-__all__ = ["arrow_reader", "find_decimal", "find_delimiter", "find_header", "is_number", "read_csv", "sample_of"]
+__all__ = [
+    "arrow_reader",
+    "find_date_formats",
+    "find_decimal",
+    "find_delimiter",
+    "find_header",
+    "is_number",
+    "read_csv",
+    "sample_of",
+]
 
 _DELIMITERS = ",\t;|"
 # Cells that stand for a missing value: those of Arrow, and the "?" of the UCI repository.
@@ -37,6 +47,18 @@ _CSV_NUMBER = {
     )
     for sign in ".,"
 }
+_HEADER_NOTES = {
+    True: "the header (with --no-header, as data)",
+    False: "data; columns are called c1, c2, ... (with --header, as their names)",
+}
+_TIME_FORMATS = ("", " %H:%M", " %H:%M:%S")
+# Arrow reads YYYY-MM-DD by itself.
+_DATE_FORMATS = [
+    *(f"%d{sign}%m{sign}%Y{time}" for sign in "./-" for time in _TIME_FORMATS),
+    *(f"%m{sign}%d{sign}%Y{time}" for sign in "./-" for time in _TIME_FORMATS),
+    *(f"%Y{sign}%m{sign}%d{time}" for sign in "./" for time in _TIME_FORMATS),
+]
+_DATE_LIKE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}( \d{1,2}:\d\d(:\d\d)?)?")
 
 
 def find_delimiter(sample: str, decimal: str | None = None) -> str | None:
@@ -92,12 +114,7 @@ def find_decimal(sample: str, delimiter: str, header: bool) -> str:
 
 
 def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
-    return (row for row in _reader(io.StringIO(text, newline=""), delimiter) if row)
-
-
-def _reader(lines: Any, delimiter: str) -> Any:
-    csv.field_size_limit(_LARGEST_ARROW_BLOCK)  # for all readers of the process; 128 KiB by default
-    return csv.reader(lines, delimiter=delimiter)
+    return (cells for _, cells in _numbered_rows(text.encode(), delimiter))
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:
@@ -123,10 +140,9 @@ def arrow_reader(data: Any) -> pa.BufferReader:
 def sample_of(data: Any) -> str:
     """Return the first lines of a file, without a last one that is cut."""
     size = _SAMPLE_BYTES
-    start = bytes(data[:size])
-    while size < len(data) and start.count(b"\n") < _SAMPLE_LINES:
+    while size < len(data) and bytes(data[:size]).count(b"\n") < _SAMPLE_LINES:
         size *= 4
-        start = bytes(data[:size])
+    start = bytes(data[:size])
     if len(data) > size:
         start = start[: start.rfind(b"\n") + 1]
     return start.decode("utf-8-sig", "replace")
@@ -153,26 +169,23 @@ def read_csv(data: Any, name: str, how: ReadOptions, limit: int) -> Contents:
 
     def place(row: int) -> str:
         """Return the line of a row, by reading the file again: this is for messages only."""
-        lines = [line for line, _ in islice(_numbered_rows(data, delimiter), row + header + 1)]
-        return f"line {lines[-1]}"
+        last = deque(islice(_numbered_rows(data, delimiter), row + header + 1), maxlen=1)
+        return f"line {last[0][0]}"
 
     notes = []
-    if how.header is None and header:
-        notes.append(f"{name}: the first line is read as the header (with --no-header, as data)")
-    elif how.header is None:
-        notes.append(
-            f"{name}: the first line is read as data; columns are called c1, c2, ... (with --header, as their names)"
-        )
+    if how.header is None:
+        notes.append(f"{name}: the first line is read as {_HEADER_NOTES[header]}")
     if how.decimal is None and decimal == ",":
         notes.append(f"{name}: commas are read as decimal signs (with --decimal ., as text)")
     found = replace(how, delimiter=delimiter, header=header, decimal=decimal)
-    return convert_dates(Contents(name, "table", unprotected(table), place, notes, found))
+    return _convert_dates(Contents(name, "table", unprotected(table), place, notes, found))
 
 
 def _numbered_rows(data: Any, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield each row with the line on which it begins: cells in quotes may hold several lines."""
-    reader = _reader(io.TextIOWrapper(io.BytesIO(bytes(data)), encoding="utf-8-sig", newline=""), delimiter)
-    before = 0
+    csv.field_size_limit(_LARGEST_ARROW_BLOCK)  # for all readers of the process; 128 KiB by default
+    lines = io.TextIOWrapper(io.BytesIO(bytes(data)), encoding="utf-8-sig", newline="")
+    reader, before = csv.reader(lines, delimiter=delimiter), 0
     for cells in reader:
         if cells:
             yield before + 1, cells
@@ -214,3 +227,79 @@ def _reason(error: Exception, data: Any, delimiter: str, width: int) -> str:
     if "straddling" in text:
         return "a row is longer than 2 GiB, which cannot be read; shorten it or leave it out"
     return "the file is empty" if "Empty CSV" in text else text
+
+
+def find_date_formats(cells: list[str]) -> list[str]:
+    """Return the formats in which all texts are dates: two if day and month are ambiguous.
+
+    >>> find_date_formats(["31.12.2024", "1.2.2025"]), find_date_formats(["1.2.3"])
+    (['%d.%m.%Y'], [])
+    >>> find_date_formats(["03/04/2024"]), find_date_formats(["03/04/2024", "03/14/2024"])
+    (['%d/%m/%Y', '%m/%d/%Y'], ['%m/%d/%Y'])
+    """
+    if not cells or not all(map(_DATE_LIKE.fullmatch, cells)):
+        return []
+    fitting = [form for form in _DATE_FORMATS if _not_a_date(cells, form) is None]
+    # With dots, the day comes first in every country that uses them.
+    return fitting[:1] if fitting and "." in fitting[0] else fitting
+
+
+def _convert_dates(contents: Contents) -> Contents:
+    """Convert the columns of dates, note what was done, and add their formats to ``how``."""
+    table, how = contents.values, contents.how
+    found: dict[str, str] = {}
+    doubts: list[str] = []
+    for at, column in enumerate(table.column_names):
+        if column in how.texts or not pa.types.is_string(table[column].type):
+            continue
+        cells = [cell for cell in pc.unique(table[column]).to_pylist() if cell is not None]
+        form = how.dates.get(column)
+        if form is not None:
+            wrong = _not_a_date(cells, form)
+            if wrong is not None:
+                problem = f"is {wrong!r}, but the dates of the model's file have the form {form}"
+                raise contents.cell_failure(pc.index(table[column], wrong).as_py(), column, problem)
+        elif how.date_format is not None and cells and _not_a_date(cells, how.date_format) is None:
+            form = how.date_format
+        else:
+            formats = find_date_formats(cells)
+            form = formats[0] if len(formats) == 1 else None
+            doubts += _doubts(contents, column, cells, formats)
+        if form is not None:
+            found[column] = form
+            table = table.set_column(at, column, _converted(table[column], form))
+    if how.date_format is not None and how.date_format not in found.values():
+        raise WrongUsage(f"--date-format {how.date_format}: no column of {contents.name} holds only dates of this form")
+    detected = {name: form for name, form in found.items() if name not in how.dates}
+    notes = [f"column {name!r} is read as dates of the form {form}" for name, form in detected.items()]
+    return replace(contents, values=table, notes=contents.notes + notes + doubts, how=replace(how, dates=found))
+
+
+def _not_a_date(cells: list[str], form: str) -> str | None:
+    """Return the first text that is not a date in a format."""
+    for cell in cells:
+        try:
+            datetime.strptime(cell, form)
+        except ValueError:
+            return cell
+    return None
+
+
+def _converted(column: Any, form: str) -> Any:
+    coded = pc.dictionary_encode(column.combine_chunks())
+    values = [datetime.strptime(cell, form) for cell in coded.dictionary.to_pylist()]
+    return pa.array(values, pa.timestamp("us")).take(coded.indices)
+
+
+def _doubts(contents: Contents, column: str, cells: list[str], formats: list[str]) -> list[str]:
+    """Explain why a column that looks like dates is read as text."""
+    if len(formats) > 1:
+        return [
+            f"column {column!r} holds dates such as {cells[0]}, in which day and month are ambiguous, so it is read as "
+            f"text; --date-format {formats[0]} or {formats[1]} says which comes first"
+        ]
+    wrong = [cell for cell in cells if not _DATE_LIKE.fullmatch(cell)]
+    if formats or not 0 < len(wrong) < 0.5 * len(cells):
+        return []
+    where = contents.place(pc.index(contents.values[column], wrong[0]).as_py())
+    return [f"column {column!r} is read as text, not as dates, because of {wrong[0]!r} ({where})"]

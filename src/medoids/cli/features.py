@@ -42,8 +42,7 @@ class Scaling:
 
     def apply(self, X: Float64s) -> Float64s:
         scaled: Float64s = X - self.centre
-        scaled /= self.spread
-        return scaled
+        return np.divide(scaled, self.spread, out=scaled)
 
 
 @dataclass
@@ -129,10 +128,13 @@ def _from_table(contents: Contents, selection: Selection, metric: str | None) ->
             raise WrongUsage(f"--metric {metric} takes text, but column {chosen[0]!r} holds dates; use gower")
         kind, X = "strings", text_column(contents, chosen[0])
     elif kinds & {"vectors", "matrix", "coordinates", "series"}:
-        kind, X = "matrix" if "matrix" in kinds else "vectors", number_columns(contents, chosen, metric)
+        kind = "matrix" if "matrix" in kinds else "vectors"
+        X = number_columns(contents, chosen, metric)
         if kind == "matrix" and X.shape[0] != X.shape[1]:
-            shape = f"{X.shape[0]} rows and {X.shape[1]} columns of distances"
-            raise Failure(f"{name} has {shape}; a matrix of distances must be square")
+            raise Failure(
+                f"{name} has {X.shape[0]} rows and {X.shape[1]} columns of distances; "
+                "a matrix of distances must be square"
+            )
     else:
         raise WrongUsage(
             f"--metric {metric} takes {' or '.join(sorted(kinds))}, but {name} has the columns {', '.join(chosen)}; "
@@ -145,11 +147,11 @@ def _from_table(contents: Contents, selection: Selection, metric: str | None) ->
         found.weights = number_columns(contents, [selection.weights], "--weights")[:, 0]
         if (found.weights < 0).any():
             row = int(np.argmax(found.weights < 0))
-            problem = f"is {found.weights[row]:g}; weights must not be negative"
-            raise contents.cell_failure(row, selection.weights, problem)
-    used = set(chosen)
-    others = [column for column in table.column_names if column not in used]
-    found.rest = table.select(others) if others else None
+            raise contents.cell_failure(
+                row, selection.weights, f"is {found.weights[row]:g}; weights must not be negative"
+            )
+    if len(chosen) < table.num_columns:
+        found.rest = table.drop_columns(chosen)
     return found
 
 
@@ -161,8 +163,8 @@ def _from_list(contents: Contents, selection: Selection, metric: str | None) -> 
     metric = metric or default
     if kind not in kinds_of(metric):
         raise WrongUsage(f"{contents.name} holds {contents.kind}, and --metric {metric} does not take {kind}")
-    note = f"{contents.name}: {len(contents):,} {contents.kind}, {metric} distance"
-    return Features(contents.values, kind, metric, contents.values, notes=[note])
+    notes = [f"{contents.name}: {len(contents):,} {contents.kind}, {metric} distance"]
+    return Features(contents.values, kind, metric, contents.values, notes=notes)
 
 
 def _from_array(contents: Contents, selection: Selection, metric: str) -> Features:
@@ -173,12 +175,14 @@ def _from_array(contents: Contents, selection: Selection, metric: str) -> Featur
         raise WrongUsage(f"{name} is sparse, and a matrix of distances must not be: what is not stored has none")
     if not sparse and not kinds & {"vectors", "matrix", "coordinates", "series", "table"}:
         raise WrongUsage(f"--metric {metric} takes {' or '.join(sorted(kinds))}, but {name} holds numbers")
-    kind, columns = "sparse" if sparse else "matrix" if "matrix" in kinds else "vectors", None
+    kind = "sparse" if sparse else "matrix" if "matrix" in kinds else "vectors"
+    columns = None
     if X.ndim == 3 and "series" in kinds:  # of several channels, whose layout the metric knows
         kind = "series"
         if selection.columns or selection.ignore:
-            shape = f"series, an array of shape {X.shape}"
-            raise WrongUsage(f"--columns and --ignore choose columns, but {name} holds {shape}")
+            raise WrongUsage(
+                f"--columns and --ignore choose columns, but {name} holds series, an array of shape {X.shape}"
+            )
     else:
         X = as_rows(X)
         if selection.columns or selection.ignore:
@@ -188,7 +192,8 @@ def _from_array(contents: Contents, selection: Selection, metric: str) -> Featur
         for span in spans(X.shape[0], _CHECKED_ROWS) if not sparse and X.dtype.kind == "f" else []:
             if not np.isfinite(X[span]).all():
                 row, f = np.argwhere(~np.isfinite(X[span]))[0] + (span.start, 0)
-                raise contents.cell_failure(int(row), f"x{f}", f"is {X[row, f]}; fill or remove the row")
+                column = columns[f] if columns else f"x{f}"
+                raise contents.cell_failure(int(row), column, f"is {X[row, f]}; fill or remove the row")
     return Features(X, kind, metric, X, names=columns, notes=list(contents.notes))
 
 

@@ -71,13 +71,12 @@ _PREDICTED_ROWS = 65_536
 def save_model(draft: Path, found: Features, clustering: Clustering) -> None:
     """Write the model of a clustering."""
     parameters, rows = clustering.parameters, clustering.medoid_indices
-    scaling = found.scaling
     body = {
         "kind": found.kind,
         "metric": found.metric,
         "metric_params": parameters.get("metric_params"),
         "columns": found.names,
-        "scaling": scaling and {"centre": scaling.centre.tolist(), "spread": scaling.spread.tolist()},
+        "scaling": found.scaling and {name: value.tolist() for name, value in vars(found.scaling).items()},
         "n": len(found),
         "rows": rows.tolist(),
         "width": int(found.X.shape[1]) if found.kind in ("vectors", "sparse", "matrix") else None,
@@ -117,12 +116,11 @@ def _encode(X: Any, kind: str, rows: Any) -> Any:
     return [X[i] if kind == "strings" else np.asarray(X[i], dtype=np.float64).tolist() for i in rows]
 
 
-def _json_rows(table: Any) -> list[dict[str, Any]]:
+def _json_rows(table: Any) -> Any:
     for at, column in enumerate(table.columns):
         if pa.types.is_timestamp(column.type):
             table = table.set_column(at, table.column_names[at], column.cast(pa.int64()))
-    rows: list[dict[str, Any]] = table.to_pylist()
-    return rows
+    return table.to_pylist()
 
 
 class Model:
@@ -190,8 +188,9 @@ class Model:
             try:
                 columns[name] = table[name].cast(_ARROW_TYPES[kind])
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                reason = str(error).splitlines()[0]
-                raise Failure(f"{contents.name}: column {name!r} is not {kind}, as in the model: {reason}") from None
+                raise Failure(
+                    f"{contents.name}: column {name!r} is not {kind}, as in the model: {str(error).splitlines()[0]}"
+                ) from None
         return pa.table(columns)
 
     def _numbers_of(self, contents: Contents) -> Any:
@@ -232,15 +231,10 @@ def load_model(path: str) -> Model:
     again = "make it again with cluster --save"
     try:
         whole = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise Failure(f"there is no model file {path}") from None
     except OSError as error:
         raise Failure(f"cannot read the model file {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise Failure(f"{path} is not a model file: it is not text; make one with cluster --save") from None
     except (ValueError, RecursionError) as error:
-        where = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise Failure(f"{path} is not a model file, or was cut: {where}") from None
+        raise Failure(f"{path} is not a model file, or was cut: {error}; {again}") from None
     if not isinstance(whole, dict) or whole.get("format") != _FILE_FORMAT:
         raise Failure(
             f"{path} is not a model file: it does not say format {_FILE_FORMAT!r}; make one with cluster --save"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from medoids.cli.contents import FORMATS
@@ -99,26 +100,23 @@ def _sparse_row(width: int) -> Form:
     return form
 
 
-def _character(value: Any, where: str) -> None:
-    text()(value, where)
-    if len(value) != 1:
-        raise ValueError(f"{where} is {value!r}; it must be one character")
+def _text_that(test: Callable[[str], bool], wanted: str) -> Form:
+    def form(value: Any, where: str) -> None:
+        text()(value, where)
+        if not test(value):
+            raise ValueError(f"{where} is {value!r}; it must be {wanted}")
 
-
-def _encoding(value: Any, where: str) -> None:
-    text()(value, where)
-    if not is_encoding(value):
-        raise ValueError(f"{where} is {value!r}, which is not an encoding")
+    return form
 
 
 # How the file was read.
 _READING = record(
     {
         "format": either(nothing, text(FORMATS)),
-        "delimiter": either(nothing, _character),
+        "delimiter": either(nothing, _text_that(lambda value: len(value) == 1, "one character")),
         "header": either(nothing, flag),
         "decimal": either(nothing, text((".", ","))),
-        "encoding": either(nothing, _encoding),
+        "encoding": either(nothing, _text_that(is_encoding, "an encoding")),
         "array": text(),
         "dates": mapping(text()),
     }

@@ -1,20 +1,26 @@
-"""The options that several commands share."""
+"""The options that commands share, with parsers that check their values before any data are read."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from medoids.cli.contents import FORMATS
-from medoids.cli.parsers import accept, is_date_format, is_memory_size, one_of, parse_report_name
+from medoids.cli.messages import Failure, WrongUsage
 from medoids.cli.raw_bytes import is_encoding
+from medoids.wording import unknown
 
 __all__ = [
     "DEFAULT_MEMORY_LIMIT",
     "FIT_PANEL",
     "OUTPUT_PANEL",
+    "TABLE_SUFFIXES",
     "Array",
     "AsJson",
     "Candidates",
@@ -43,11 +49,118 @@ __all__ = [
     "Scale",
     "Seed",
     "Weights",
+    "name_ending_in",
+    "one_of",
+    "parse_algorithm",
+    "parse_k_bounds",
+    "parse_labels_name",
+    "parse_metric_params",
+    "parse_report_name",
+    "refuse_used_checkpoint",
 ]
 
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
 DATA_PANEL, FIT_PANEL, OUTPUT_PANEL = "What to read", "How to cluster", "What to write"
 DEFAULT_MEMORY_LIMIT = "2GiB"  # the default of the functions and the estimator
 _DELIMITER_NAMES = {"\\t": "\t", "tab": "\t", "space": " "}
+
+
+def _accept(test: Callable[[str], object], demand: str, convert: Callable[[str], Any] = str) -> Callable[[str], Any]:
+    """Return a parser that converts what passes a test, and fails with the demand, a format string, otherwise."""
+
+    def parse(given: str) -> Any:
+        if not test(given):
+            raise WrongUsage(demand.format(given=given))
+        return convert(given)
+
+    return parse
+
+
+def one_of(option: str, *choices: str) -> Callable[[str], str]:
+    """Return a parser that accepts only the given words."""
+
+    def parse(given: str) -> str:
+        if given not in choices:
+            raise WrongUsage(f"{option} {given} {unknown(given, choices)}")
+        return given
+
+    return parse
+
+
+def name_ending_in(option: str, *suffixes: str) -> Callable[[str], str]:
+    """Return a parser that accepts only file names with one of the given suffixes."""
+    known = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
+    return _accept(lambda given: Path(given).suffix in suffixes, f"{option} {{given}}: the name must end in {known}")
+
+
+def parse_labels_name(given: str) -> str:
+    return given if given == "-" else name_ending_in("--output", *TABLE_SUFFIXES)(given)
+
+
+parse_report_name = _accept(
+    lambda given: Path(given).suffix.lower() in (".html", ".htm"),
+    "--report {given}: the name must end in .html; a browser can print the page as PDF",
+)
+
+
+def parse_k_bounds(given: str) -> tuple[int, int]:
+    """Return the smallest and the largest number of clusters of ``FIRST:LAST``."""
+    first, _, last = given.partition(":")
+    low, high = (int(end) if end.isdecimal() else 0 for end in (first, last if ":" in given else first))
+    if not 1 <= low <= high or high < 2:
+        raise WrongUsage(f"--k {given} must be FIRST:LAST, from at least 1 up to at least 2, such as 2:20")
+    return low, high
+
+
+def parse_algorithm(given: str) -> str:
+    from medoids.settings import ALGORITHM_NAMES  # loads scikit-learn
+
+    return one_of("--algorithm", "auto", *ALGORITHM_NAMES)(given)
+
+
+def parse_metric_params(given: list[str] | None) -> dict[str, Any] | None:
+    """Return the parameters as a dictionary; values that are not JSON are text."""
+    found: dict[str, Any] = {}
+    for part in given or []:
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise WrongUsage(f"--metric-param {part} must be NAME=VALUE, such as p=3")
+        try:
+            found[name] = json.loads(value)
+        except (ValueError, RecursionError):
+            found[name] = value
+    return found or None
+
+
+def refuse_used_checkpoint(checkpoint: str | None, resume: bool) -> None:
+    """Raise an error if the fit would refuse the checkpoint after the data are read."""
+    if resume and checkpoint is None:
+        raise WrongUsage("--resume needs --checkpoint PATH")
+    if checkpoint is not None and not resume and Path(checkpoint).exists():
+        raise Failure(f"--checkpoint {checkpoint} exists already; add --resume to continue from it, or delete it")
+
+
+def _is_memory_size(given: str) -> bool:
+    from medoids.settings import parse_bytes  # loads scikit-learn
+
+    try:
+        return parse_bytes(given) > 0
+    except (ValueError, OverflowError):
+        return False
+
+
+def _is_date_format(given: str) -> bool:
+    """Return whether day, month and year follow from a date in a format.
+
+    >>> _is_date_format("%d/%m/%Y"), _is_date_format("%H")
+    (True, False)
+    """
+    example = datetime(2024, 12, 31)
+    try:
+        return datetime.strptime(example.strftime(given), given) == example
+    except ValueError:
+        return False
+
 
 File = Annotated[
     str,
@@ -71,7 +184,7 @@ Delimiter = Annotated[
     str | None,
     typer.Option(
         metavar="CHARACTER",
-        parser=accept(
+        parser=_accept(
             lambda given: given in _DELIMITER_NAMES or re.fullmatch(r"[^\r\n\"\x80-\U0010ffff]", given),
             "--delimiter {given!r} must be one ASCII character, tab or space, and not a quotation mark",
             lambda given: _DELIMITER_NAMES.get(given, given),
@@ -93,7 +206,7 @@ Decimal = Annotated[
     str | None,
     typer.Option(
         metavar="SIGN",
-        parser=accept(re.compile(r"[.,]").fullmatch, "--decimal {given} must be a point or a comma"),
+        parser=_accept(re.compile(r"[.,]").fullmatch, "--decimal {given} must be a point or a comma"),
         help="Decimal sign in a CSV file, a point or a comma; detected by default.",
         rich_help_panel=DATA_PANEL,
     ),
@@ -102,7 +215,7 @@ Encoding = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        parser=accept(is_encoding, "--encoding {given} is unknown; name one such as utf-8, cp1252, latin-1 or utf-16"),
+        parser=_accept(is_encoding, "--encoding {given} is unknown; name one such as utf-8, cp1252, latin-1 or utf-16"),
         help="Encoding of a text file, such as cp1252; UTF-8 by default.",
         rich_help_panel=DATA_PANEL,
     ),
@@ -111,8 +224,8 @@ DateFormat = Annotated[
     str | None,
     typer.Option(
         metavar="FORMAT",
-        parser=accept(
-            is_date_format,
+        parser=_accept(
+            _is_date_format,
             "--date-format {given} must say where day, month and year are, as strptime takes it, such as %d/%m/%Y",
         ),
         help="Form of the dates in a CSV file, such as %d/%m/%Y; detected by default.",
@@ -130,7 +243,7 @@ MaxBytes = Annotated[
     typer.Option(
         "--max-bytes",
         metavar="BYTES",
-        parser=accept(is_memory_size, "--max-bytes {given} must be a number of bytes, such as 4000000000 or 4GB"),
+        parser=_accept(_is_memory_size, "--max-bytes {given} must be a number of bytes, such as 4000000000 or 4GB"),
         help="Refuse a packed file (.gz, .xz, .bz2, NPZ, Parquet) or standard input that is larger when unpacked, such "
         "as 4GB; half of the machine's memory by default.",
         rich_help_panel=DATA_PANEL,
@@ -159,7 +272,7 @@ K = Annotated[
     typer.Option(
         "-k",
         "--clusters",
-        parser=accept(
+        parser=_accept(
             re.compile(r"\s*0*[1-9]\d*\s*").fullmatch,
             "-k {given} must be an integer of at least 1; 'medoids choose-k FILE' tries several and suggests one",
             int,
@@ -190,7 +303,7 @@ Frozen = Annotated[
     Any,  # list of int or None; typer would take a list for an option that may be repeated
     typer.Option(
         metavar="ROWS",
-        parser=accept(
+        parser=_accept(
             re.compile(r"\s*\d+\s*(,\s*\d+\s*)*").fullmatch,
             "--frozen {given} must be row numbers, counted from 0 and separated by commas, such as 3,17",
             lambda given: [int(row) for row in given.split(",")],
@@ -212,7 +325,7 @@ MaxIter = Annotated[int, typer.Option(min=0, help="Maximum number of swaps.", ri
 MemoryLimit = Annotated[
     str,
     typer.Option(
-        parser=accept(is_memory_size, "--memory-limit {given} must be a number of bytes, such as 4000000000 or 4GB"),
+        parser=_accept(_is_memory_size, "--memory-limit {given} must be a number of bytes, such as 4000000000 or 4GB"),
         help="Memory for stored distances.",
         rich_help_panel=FIT_PANEL,
     ),
@@ -228,7 +341,7 @@ ImageShape = Annotated[
     Any,  # tuple of int or None; typer would expect one word for each entry of a tuple
     typer.Option(
         metavar="HEIGHTxWIDTH",
-        parser=accept(
+        parser=_accept(
             re.compile(r"0*[1-9]\d*(x0*[1-9]\d*){1,2}", re.IGNORECASE).fullmatch,
             "--image-shape {given} must be HEIGHTxWIDTH or HEIGHTxWIDTHx3, such as 28x28",
             lambda given: tuple(map(int, given.lower().split("x"))),

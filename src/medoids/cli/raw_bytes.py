@@ -87,25 +87,18 @@ def open_bytes(path: str, limit: int) -> tuple[Any, str]:
         return _read_stream(sys.stdin.buffer, "standard input", limit), ""
     file = Path(path)
     try:
-        if file.suffix in _OPENERS:
-            return _unpack(file, path, limit), Path(file.stem).suffix.lower()
-        with file.open("rb") as handle:
-            size = handle.seek(0, io.SEEK_END)
-            return (mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) if size else b""), file.suffix.lower()
+        with file.open("rb") as raw:
+            if file.suffix in _OPENERS:
+                with _OPENERS[file.suffix](raw, "rb") as stream:
+                    return _read_stream(stream, path, limit), Path(file.stem).suffix.lower()
+            size = raw.seek(0, io.SEEK_END)
+            return (mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) if size else b""), file.suffix.lower()
     except FileNotFoundError:
         raise Failure(f"there is no file {path}") from None
-    except OSError as error:
-        raise Failure(f"cannot read {path}: {error.strerror or error}") from None
-
-
-def _unpack(path: Path, name: str, limit: int) -> bytes:
-    """Return the content of a .gz, .xz or .bz2 file."""
-    with path.open("rb") as raw:
-        try:
-            with _OPENERS[path.suffix](raw, "rb") as stream:
-                return _read_stream(stream, name, limit)
-        except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-            raise Failure(f"{name} is not a whole {path.suffix} file: {error}") from None
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        if isinstance(error, OSError) and error.strerror:
+            raise Failure(f"cannot read {path}: {error.strerror}") from None
+        raise Failure(f"{path} is not a whole {file.suffix} file: {error}") from None
 
 
 def _read_stream(stream: IO[bytes], name: str, limit: int) -> bytes:
@@ -147,13 +140,12 @@ def as_utf8(data: Any, name: str, encoding: str) -> bytes:
     try:
         return raw.decode(encoding).encode("utf-8")
     except UnicodeError as error:
-        where = ""
-        if isinstance(error, UnicodeDecodeError):
-            line = raw[: error.start].decode(encoding, "replace").count("\n") + 1
-            where = f": line {line}"
+        # Only a file without the mark of its encoding raises another error, at its start.
+        start = error.start if isinstance(error, UnicodeDecodeError) else 0
+        line = raw[:start].decode(encoding, "replace").count("\n") + 1
         raise Failure(
-            f"{name}{where} is not {encoding.upper()} text; name the file's encoding with --encoding, such as cp1252 "
-            "or latin-1"
+            f"{name}: line {line} is not {encoding.upper()} text; "
+            "name the file's encoding with --encoding, such as cp1252 or latin-1"
         ) from None
 
 

@@ -103,8 +103,7 @@ def _read_parquet(data: Any, name: str, how: ReadOptions, limit: int) -> Content
         content.seek(0)
         table = parquet.read_table(content)
     except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise Failure(f"{name} is not a whole Parquet file, perhaps cut off: {reason}") from None
+        raise Failure(f"{name} is not a whole Parquet file, perhaps cut off: {str(error).splitlines()[0]}") from None
     return Contents(name, "table", table)
 
 
@@ -119,12 +118,13 @@ def _read_folder(path: Path, array: str) -> Contents:
         schema = parquet.read_schema(tables[0])
         rows = sum(parquet.read_metadata(file).num_rows for file in tables)
         if 8 * rows * len(schema) > _LARGEST_TABLE_BYTES:
-            note = f"{path} is large and stays on disk; its columns are called x0, x1, ..."
-            return Contents(str(path), "array", unpacked(open_parquet(path)), notes=[note])
+            notes = [f"{path} is large and stays on disk; its columns are called x0, x1, ..."]
+            return Contents(str(path), "array", unpacked(open_parquet(path)), notes=notes)
         return Contents(str(path), "table", pa.concat_tables([parquet.read_table(file) for file in tables]))
     except pa.ArrowException as error:
-        reason = str(error).splitlines()[0]
-        raise Failure(f"cannot read {path}: its Parquet files are not whole, or unlike: {reason}") from None
+        raise Failure(
+            f"cannot read {path}: its Parquet files are not whole, or differ: {str(error).splitlines()[0]}"
+        ) from None
     except (ValueError, OSError) as error:
         raise Failure(str(error)) from None
 
@@ -207,8 +207,9 @@ def _convert_lists(contents: Contents) -> None:
         wrong = [value for value in item if type(value) not in (int, float) or abs(value) > sys.float_info.max]
         if wrong or not item:
             what = f"holds {reprlib.repr(wrong[0])}, which is not a finite number" if item else "is an empty list"
-            where = f"{contents.name}: {contents.place(row)}"
-            raise Failure(f"{where} {what}; a line of this file must be a list of numbers")
+            raise Failure(
+                f"{contents.name}: {contents.place(row)} {what}; a line of this file must be a list of numbers"
+            )
     if len({len(item) for item in items}) == 1:
         contents.kind, contents.values = "array", np.array(items, dtype=np.float64)
     else:

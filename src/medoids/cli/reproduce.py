@@ -9,8 +9,11 @@ from typing import Annotated
 import typer
 
 from medoids.cli.messages import Failure, print_notes
-from medoids.cli.options import OUTPUT_PANEL, Quiet
-from medoids.cli.parsers import one_of
+from medoids.cli.options import (
+    OUTPUT_PANEL,
+    Quiet,
+    one_of,
+)
 from medoids.storage.files import Lock
 
 __all__ = ["reproduce"]

@@ -44,7 +44,7 @@ def write_table(table: Any, target: Any, suffix: str) -> None:
 def labels_table(labels: Any, distances: Any, ids: list[Any] | None, id_name: str) -> Any:
     """Return a row for each row of the file: its number or id, its cluster, the distance to the medoid."""
     rows = np.arange(len(labels)) if ids is None else ids
-    return pa.table({id_name: pa.array(rows), "cluster": pa.array(labels), "distance": pa.array(distances)})
+    return pa.table({id_name: rows, "cluster": labels, "distance": distances})
 
 
 def _sizes_and_means(clustering: Clustering) -> tuple[Any, Any]:

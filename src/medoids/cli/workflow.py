@@ -73,8 +73,7 @@ def load_features(
     pyarrow.default_memory_pool().release_unused()
     print_notes(found.notes, quiet)
     if k > len(found):
-        rows = counted(len(found), "row")
-        raise Failure(f"-k {k} is more than the {rows} of {file}; ask for at most {len(found)}")
+        raise Failure(f"-k {k} is more than the {counted(len(found), 'row')} of {file}; ask for at most {len(found)}")
     return found
 
 
