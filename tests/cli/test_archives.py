@@ -85,9 +85,9 @@ def test_the_limit_is_half_of_the_memory_unless_given(monkeypatch: pytest.Monkey
 
 def test_the_option(medoids: Run, tmp_path: Path) -> None:
     (tmp_path / "x.csv.gz").write_bytes(gzip.compress(LINES))
-    said = medoids("cluster", "x.csv.gz", "-k", 2, "--max-bytes", "2KB", "-o", "l.csv", code=1).stderr
-    assert "x.csv.gz unpacks to more than the limit of 2,000; raise --max-bytes" in said
-    said = medoids("cluster", "-", "-k", 2, "--max-bytes", "2KB", stdin=LINES.decode(), code=1).stderr
-    assert "standard input unpacks to more than" in said
-    said = medoids("choose-k", "x.csv.gz", "--max-bytes", "lots", code=2).stderr
-    assert "--max-bytes lots must be a number of bytes, such as 4000000000 or 4GB" in said
+    message = medoids("cluster", "x.csv.gz", "-k", 2, "--max-bytes", "2KB", "-o", "l.csv", code=1).stderr
+    assert "x.csv.gz unpacks to more than the limit of 2,000; raise --max-bytes" in message
+    message = medoids("cluster", "-", "-k", 2, "--max-bytes", "2KB", stdin=LINES.decode(), code=1).stderr
+    assert "standard input unpacks to more than" in message
+    message = medoids("choose-k", "x.csv.gz", "--max-bytes", "lots", code=2).stderr
+    assert "--max-bytes lots must be a number of bytes, such as 4000000000 or 4GB" in message

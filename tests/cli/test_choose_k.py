@@ -41,18 +41,18 @@ def test_a_table_a_reason_and_a_page(medoids: Run, tmp_path: Path, blobs: np.nda
 
 
 def test_json_and_other_criteria(medoids: Run, blobs: np.ndarray) -> None:
-    told = json.loads(medoids("choose-k", "blobs.csv", "-k", "1:5", "--criterion", "stability", "--json").stdout)
-    assert told["suggested"] == 4
-    assert told["scores"]["k"] == [1, 2, 3, 4, 5]
-    assert told["scores"]["silhouette"][0] is None
-    assert [len(told["medoids"][str(k)]) for k in range(1, 6)] == [1, 2, 3, 4, 5]
+    result = json.loads(medoids("choose-k", "blobs.csv", "-k", "1:5", "--criterion", "stability", "--json").stdout)
+    assert result["suggested"] == 4
+    assert result["scores"]["k"] == [1, 2, 3, 4, 5]
+    assert result["scores"]["silhouette"][0] is None
+    assert [len(result["medoids"][str(k)]) for k in range(1, 6)] == [1, 2, 3, 4, 5]
 
 
 def test_frozen_rows(medoids: Run, blobs: np.ndarray) -> None:
-    told = json.loads(medoids("cluster", "blobs.csv", "-k", 4, "--frozen", "5,60", "--json").stdout)
-    assert [entry["row"] for entry in told["medoids"]][:2] == [5, 60]
-    told = json.loads(medoids("choose-k", "blobs.csv", "--k", "2:3", "--frozen", "5", "--json").stdout)
-    assert told["medoids"]["2"][0] == told["medoids"]["3"][0] == 5
+    result = json.loads(medoids("cluster", "blobs.csv", "-k", 4, "--frozen", "5,60", "--json").stdout)
+    assert [entry["row"] for entry in result["medoids"]][:2] == [5, 60]
+    result = json.loads(medoids("choose-k", "blobs.csv", "--k", "2:3", "--frozen", "5", "--json").stdout)
+    assert result["medoids"]["2"][0] == result["medoids"]["3"][0] == 5
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ def test_wrong_usage(medoids: Run, tmp_path: Path, options: list[str], words: st
     assert (tmp_path / "x.csv").read_text() == GOOD
 
 
-def test_an_unwritable_output_is_told_before_the_work(medoids: Run, tmp_path: Path) -> None:
+def test_an_unwritable_output_is_refused_before_the_work(medoids: Run, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(GOOD)
     run = medoids("cluster", "x.csv", "-k", 2, "-o", "l.csv", "--report", "no/such/folder/r.html", code=1)
     assert "cannot write no/such/folder/r.html: its folder does not exist" in run.stderr
@@ -163,7 +163,7 @@ def test_an_unwritable_output_is_told_before_the_work(medoids: Run, tmp_path: Pa
 def test_an_output_that_fails_at_the_end_leaves_none_of_them(medoids: Run, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(GOOD)
     (tmp_path / "l.csv").write_text("before")
-    # The labels are written by then; the report finds that two numbers a row are no image.
+    # The labels are written by then; the report finds that two numbers per row are not an image.
     run = medoids("cluster", "x.csv", "-k", 2, "-o", "l.csv", "--report", "r.html", "--image-shape", "9x9", code=1)
     assert "--image-shape" in run.stderr
     assert (tmp_path / "l.csv").read_text() == "before"
@@ -281,36 +281,36 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, stop: signal.Signals, code:
 )
 def test_errors_speak_of_options(medoids: Run, tmp_path: Path, options: list[str], words: list[str]) -> None:
     (tmp_path / "x.csv").write_text(GOOD)
-    said = " ".join(medoids("cluster", "x.csv", *options, code=2).stderr.replace("│", " ").split())
+    message = " ".join(medoids("cluster", "x.csv", *options, code=2).stderr.replace("│", " ").split())
     for word in words:
-        assert word in said
+        assert word in message
 
 
 def test_errors_of_the_fit_speak_of_options(medoids: Run, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,w\n1,1\n2,0\n3,0\n")
-    said = medoids("cluster", "x.csv", "-k", 2, "--weights", "w", code=1).stderr
-    assert "-k 2 is more than the number of rows with a positive --weights, 1" in said
-    said = medoids("cluster", "x.csv", "-k", 2, "--algorithm", "pam", "--memory-limit", "10", code=1).stderr
-    assert "--algorithm pam needs the 3 x 3 distance matrix" in said
-    assert "raise --memory-limit, or use --algorithm pairedpam" in said
-    said = medoids("cluster", "x.csv", "-k", 2, "--frozen", "7", code=1).stderr
-    assert "--frozen 7 is not a row" in said
+    message = medoids("cluster", "x.csv", "-k", 2, "--weights", "w", code=1).stderr
+    assert "-k 2 is more than the number of rows with a positive --weights, 1" in message
+    message = medoids("cluster", "x.csv", "-k", 2, "--algorithm", "pam", "--memory-limit", "10", code=1).stderr
+    assert "--algorithm pam needs the 3 x 3 distance matrix" in message
+    assert "raise --memory-limit, or use --algorithm pairedpam" in message
+    message = medoids("cluster", "x.csv", "-k", 2, "--frozen", "7", code=1).stderr
+    assert "--frozen 7 is not a row" in message
 
 
 @pytest.mark.parametrize("command", [[], ["cluster"], ["predict"], ["compare"], ["choose-k"], ["reproduce"]])
 def test_help_shows_flags_without_a_type(medoids: Run, command: list[str]) -> None:
-    said = medoids(*command, "--help").stdout
-    assert "--help" in said
-    assert "<bool>" not in said
-    assert "bool" not in said.lower().replace("boolean", "")
+    message = medoids(*command, "--help").stdout
+    assert "--help" in message
+    assert "<bool>" not in message
+    assert "bool" not in message.lower().replace("boolean", "")
 
 
 def test_one_default_for_the_memory_limit() -> None:
     from inspect import signature
 
     from medoids import KMedoids, certify, k_medoids, k_path, silhouette
-    from medoids.cli.app import cluster, compare
+    from medoids.cli.app import cluster, compare_algorithms
     from medoids.cli.choose_k import choose_k
 
-    callables = (KMedoids, certify, k_medoids, k_path, silhouette, cluster, compare, choose_k)
+    callables = (KMedoids, certify, k_medoids, k_path, silhouette, cluster, compare_algorithms, choose_k)
     assert {signature(each).parameters["memory_limit"].default for each in callables} == {"2GiB"}

@@ -20,9 +20,9 @@ Run_ = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def test_a_wrong_name_lists_the_names(medoids: Run_) -> None:
-    said = medoids("reproduce", "table-lost", code=2).stderr
-    assert "experiment table-lost is unknown; did you mean 'table-loss'?" in said
-    assert all(name in said for name in NAMES)
+    message = medoids("reproduce", "table-lost", code=2).stderr
+    assert "experiment table-lost is unknown; did you mean 'table-loss'?" in message
+    assert all(name in message for name in NAMES)
 
 
 def test_wrong_scale_folder_and_no_rows(medoids: Run_, tmp_path: Path) -> None:
@@ -37,8 +37,8 @@ def test_wrong_scale_folder_and_no_rows(medoids: Run_, tmp_path: Path) -> None:
 def test_two_commands_do_not_share_a_folder(medoids: Run_, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     with Lock((tmp_path / "out" / "rows.csv").resolve()):
-        said = medoids("reproduce", "--no-run", "--data", tmp_path, "--out", "out", code=1).stderr
-    assert f"rows.csv is being written by another fit or command (process {os.getpid()})" in said
+        message = medoids("reproduce", "--no-run", "--data", tmp_path, "--out", "out", code=1).stderr
+    assert f"rows.csv is being written by another fit or command (process {os.getpid()})" in message
 
 
 def test_ctrl_c_keeps_the_rows(tmp_path: Path) -> None:
@@ -49,11 +49,11 @@ def test_ctrl_c_keeps_the_rows(tmp_path: Path) -> None:
             assert program.poll() is None
             time.sleep(0.05)
         program.send_signal(signal.SIGINT)
-        said = program.communicate(timeout=60)[1]
+        message = program.communicate(timeout=60)[1]
     assert program.returncode == 130
     kept = len(Rows(tmp_path / "rows.csv"))
-    assert f"interrupted; {kept} rows are kept; run the same command to continue" in said
-    assert "30 runs, about a minute on one core" in said
+    assert f"interrupted; {kept} rows are kept; run the same command to continue" in message
+    assert "30 runs, about a minute on one core" in message
 
 
 def test_the_page_from_rows_that_are_there(medoids: Run_, tmp_path: Path) -> None:

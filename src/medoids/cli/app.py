@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -17,10 +18,10 @@ from typer.core import TyperCommand, TyperGroup
 from medoids._version import __version__
 from medoids.cli.choose_k import choose_k
 from medoids.cli.cluster import cluster, predict
-from medoids.cli.compare import compare
+from medoids.cli.compare import compare_algorithms
 from medoids.cli.messages import Failure, WrongUsage, print_json, print_table, show_warning, with_option_names
 from medoids.cli.options import (
-    AsJson,
+    AsJsonOption,
     parse_report_name,
 )
 from medoids.cli.reproduce import reproduce
@@ -75,8 +76,15 @@ def _program(
     pass
 
 
-for _command in (cluster, predict, compare, choose_k, reproduce):
-    app.command(cls=_Command)(_command)
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "cluster": cluster,
+    "predict": predict,
+    "compare": compare_algorithms,
+    "choose-k": choose_k,
+    "reproduce": reproduce,
+}
+for _name, _command in _COMMANDS.items():
+    app.command(_name, cls=_Command)(_command)
 
 
 @app.command(cls=_Command)
@@ -90,7 +98,7 @@ def demo(
 
 
 @app.command(cls=_Command)
-def metrics(as_json: AsJson = False) -> None:
+def metrics(as_json: AsJsonOption = False) -> None:
     """List the distances: kind of data, formula, parameters, and the extra to install."""
     from medoids.distances import available_metrics
 

@@ -12,40 +12,40 @@ from typing import Annotated, Any
 import typer
 
 from medoids.cli.contents import ReadOptions, Selection
-from medoids.cli.messages import WrongUsage, print_files, print_json, print_notes, print_table, shortened
+from medoids.cli.messages import WrongUsage, print_files, print_json, print_notes, print_table, truncated
 from medoids.cli.options import (
     DEFAULT_MEMORY_LIMIT,
     FIT_PANEL,
     OUTPUT_PANEL,
     TABLE_SUFFIXES,
-    Array,
-    AsJson,
-    Candidates,
-    Columns,
-    DateFormat,
-    Decimal,
-    Delimiter,
-    Encoding,
-    File,
-    Format,
-    Frozen,
-    Header,
-    Id,
-    Ignore,
-    ImageShape,
-    Jobs,
-    K,
-    MaxBytes,
-    MaxIter,
-    MemoryLimit,
-    Metric,
-    MetricParam,
-    Precomputed,
-    Quiet,
-    Report,
-    Scale,
-    Seed,
-    Weights,
+    ArrayOption,
+    AsJsonOption,
+    CandidatesOption,
+    ColumnsOption,
+    DateFormatOption,
+    DecimalOption,
+    DelimiterOption,
+    EncodingOption,
+    FileArgument,
+    FormatOption,
+    FrozenOption,
+    HeaderOption,
+    IdOption,
+    IgnoreOption,
+    ImageShapeOption,
+    JobsOption,
+    KOption,
+    MaxBytesOption,
+    MaxIterOption,
+    MemoryLimitOption,
+    MetricOption,
+    MetricParamOption,
+    PrecomputedOption,
+    QuietOption,
+    ReportOption,
+    ScaleOption,
+    SeedOption,
+    WeightsOption,
     name_ending_in,
     one_of,
     parse_algorithm,
@@ -63,10 +63,10 @@ _MEDOID_WIDTH = 60
 
 
 def cluster(
-    file: File,
-    k: K,
-    metric: Metric = None,
-    metric_param: MetricParam = None,
+    file: FileArgument,
+    k: KOption,
+    metric: MetricOption = None,
+    metric_param: MetricParamOption = None,
     algorithm: Annotated[
         str,
         typer.Option(
@@ -75,24 +75,24 @@ def cluster(
             rich_help_panel=FIT_PANEL,
         ),
     ] = "auto",
-    columns: Columns = None,
-    ignore: Ignore = None,
-    id: Id = None,
-    weights: Weights = None,
-    scale: Scale = "none",
-    precomputed: Precomputed = False,
-    format: Format = None,
-    delimiter: Delimiter = None,
-    header: Header = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    date_format: DateFormat = None,
-    array: Array = "",
-    max_bytes: MaxBytes = None,
-    seed: Seed = 0,
-    max_iter: MaxIter = 300,
-    memory_limit: MemoryLimit = DEFAULT_MEMORY_LIMIT,
-    jobs: Jobs = None,
+    columns: ColumnsOption = None,
+    ignore: IgnoreOption = None,
+    id: IdOption = None,
+    weights: WeightsOption = None,
+    scale: ScaleOption = "none",
+    precomputed: PrecomputedOption = False,
+    format: FormatOption = None,
+    delimiter: DelimiterOption = None,
+    header: HeaderOption = None,
+    decimal: DecimalOption = None,
+    encoding: EncodingOption = None,
+    date_format: DateFormatOption = None,
+    array: ArrayOption = "",
+    max_bytes: MaxBytesOption = None,
+    seed: SeedOption = 0,
+    max_iter: MaxIterOption = 300,
+    memory_limit: MemoryLimitOption = DEFAULT_MEMORY_LIMIT,
+    jobs: JobsOption = None,
     swap: Annotated[
         str,
         typer.Option(
@@ -101,8 +101,8 @@ def cluster(
             rich_help_panel=FIT_PANEL,
         ),
     ] = "best",
-    frozen: Frozen = None,
-    candidates: Candidates = None,
+    frozen: FrozenOption = None,
+    candidates: CandidatesOption = None,
     time_limit: Annotated[
         float | None,
         typer.Option(
@@ -143,13 +143,13 @@ def cluster(
             rich_help_panel=OUTPUT_PANEL,
         ),
     ] = None,
-    report: Report = None,
-    image_shape: ImageShape = None,
+    report: ReportOption = None,
+    image_shape: ImageShapeOption = None,
     save: Annotated[
         str | None, typer.Option(help="Save a model for 'medoids predict'.", rich_help_panel=OUTPUT_PANEL)
     ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    as_json: AsJsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Find k medoids in a file, and the cluster of each row. Rows count from 0.
 
@@ -231,7 +231,7 @@ def cluster(
 def _print_clusters(id_name: str, result: dict[str, Any]) -> None:
     rows = []
     for entry in result["medoids"]:
-        text = shortened(entry["medoid"], _MEDOID_WIDTH)
+        text = truncated(entry["medoid"], _MEDOID_WIDTH)
         name = entry.get(id_name, entry["row"])
         rows.append((entry["cluster"], name, f"{entry['size']:,}", f"{entry['mean_distance']:.4g}", text))
     print_table(["cluster", id_name, "points", "mean distance", "medoid"], rows, ("cluster", "points", "mean distance"))
@@ -247,16 +247,16 @@ def _print_clusters(id_name: str, result: dict[str, Any]) -> None:
 
 def predict(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="What 'medoids cluster --save' wrote.")],
-    file: File,
-    id: Id = None,
-    format: Format = None,
-    delimiter: Delimiter = None,
-    header: Header = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    date_format: DateFormat = None,
-    array: Array = "",
-    max_bytes: MaxBytes = None,
+    file: FileArgument,
+    id: IdOption = None,
+    format: FormatOption = None,
+    delimiter: DelimiterOption = None,
+    header: HeaderOption = None,
+    decimal: DecimalOption = None,
+    encoding: EncodingOption = None,
+    date_format: DateFormatOption = None,
+    array: ArrayOption = "",
+    max_bytes: MaxBytesOption = None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -267,8 +267,8 @@ def predict(
             rich_help_panel=OUTPUT_PANEL,
         ),
     ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    as_json: AsJsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Assign each row of a file to the nearest medoid of a saved model."""
     from medoids.cli.model import load_model

@@ -17,7 +17,7 @@ from medoids.engine.arrays import Float64s
 from medoids.engine.threads import spans
 from medoids.wording import unknown
 
-__all__ = ["Features", "Scaling", "as_rows", "kinds_of", "make_features"]
+__all__ = ["Features", "Scaling", "as_rows", "make_features", "metric_kinds"]
 
 # Rows checked for NaN at a time: an array on disk need not fit in memory.
 _CHECKED_ROWS = 1 << 16
@@ -80,10 +80,10 @@ class Features:
         return int(self.X.shape[0]) if hasattr(self.X, "shape") else len(self.X)
 
 
-def kinds_of(metric: str) -> set[str]:
+def metric_kinds(metric: str) -> set[str]:
     """Return the kinds of data that a metric takes.
 
-    >>> sorted(kinds_of("precomputed"))
+    >>> sorted(metric_kinds("precomputed"))
     ['matrix']
     """
     found = {entry.kind for entry in available_metrics() if metric in (entry.name, *entry.aliases)}
@@ -119,7 +119,7 @@ def _from_table(contents: Contents, selection: Selection, metric: str | None) ->
     texts = [column for column in chosen if not is_numeric(table[column].type)]
     notes = list(contents.notes)
     metric = metric or default_metric(contents, chosen, texts, notes)
-    kinds = kinds_of(metric)
+    kinds = metric_kinds(metric)
     X: Any
     if "table" in kinds:
         kind, X = "table", canonical_table(table.select(chosen))
@@ -161,14 +161,14 @@ def _from_list(contents: Contents, selection: Selection, metric: str | None) -> 
         raise WrongUsage(f"--{given} needs a file with columns, but {contents.name} holds {contents.kind}")
     default, kind = ("dtw", "series") if contents.kind == "series" else ("levenshtein", "strings")
     metric = metric or default
-    if kind not in kinds_of(metric):
+    if kind not in metric_kinds(metric):
         raise WrongUsage(f"{contents.name} holds {contents.kind}, and --metric {metric} does not take {kind}")
     notes = [f"{contents.name}: {len(contents):,} {contents.kind}, {metric} distance"]
     return Features(contents.values, kind, metric, contents.values, notes=notes)
 
 
 def _from_array(contents: Contents, selection: Selection, metric: str) -> Features:
-    X, name, kinds, sparse = contents.values, contents.name, kinds_of(metric), contents.kind == "sparse"
+    X, name, kinds, sparse = contents.values, contents.name, metric_kinds(metric), contents.kind == "sparse"
     if selection.id is not None or selection.weights is not None:
         raise WrongUsage(f"--id and --weights name columns of a table, but {name} holds an array")
     if sparse and "sparse" not in kinds and "matrix" in kinds:

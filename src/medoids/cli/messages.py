@@ -14,8 +14,8 @@ __all__ = [
     "print_json",
     "print_notes",
     "print_table",
-    "shortened",
     "show_warning",
+    "truncated",
     "with_option_names",
 ]
 
@@ -100,10 +100,10 @@ def print_table(heads: list[str], rows: list[tuple[Any, ...]], right: tuple[str,
     Console(width=None if sys.stdout.isatty() else 160).print(table)
 
 
-def shortened(text: str, width: int) -> str:
+def truncated(text: str, width: int) -> str:
     """Return a text of at most ``width`` characters.
 
-    >>> shortened("medoids", 7), shortened("medoids", 4)
+    >>> truncated("medoids", 7), truncated("medoids", 4)
     ('medoids', 'med…')
     """
     return text if len(text) <= width else text[: width - 1] + "…"

@@ -42,9 +42,9 @@ from scipy.sparse import csr_array
 
 from medoids._version import __version__
 from medoids.cli.contents import Contents, ReadOptions
-from medoids.cli.features import Features, Scaling, as_rows, kinds_of
+from medoids.cli.features import Features, Scaling, as_rows, metric_kinds
 from medoids.cli.messages import Failure, WrongUsage
-from medoids.cli.model_schema import check_model
+from medoids.cli.model_schema import check_model_body
 from medoids.cli.tables import canonical_table, number_columns, text_column
 from medoids.distances import dissimilarity
 from medoids.engine.arrays import Float64s
@@ -199,7 +199,7 @@ class Model:
             names = X.column_names if self.kind == "matrix" or not columns else columns
             _check_columns(contents, names)
             X = number_columns(contents, names, "the model")
-        elif X.ndim == 3 and "series" in kinds_of(self.metric):
+        elif X.ndim == 3 and "series" in metric_kinds(self.metric):
             raise Failure(
                 f"{contents.name} holds series of several channels, but the model was made of series of one channel"
             )
@@ -246,7 +246,7 @@ def load_model(path: str) -> Model:
     if not isinstance(body, dict) or whole.get("sha256") != _checksum(body):
         raise Failure(f"{path} was changed or damaged: its checksum does not match its content; {again}")
     try:
-        check_model(body)
+        check_model_body(body)
     except (ValueError, WrongUsage) as error:
         raise Failure(f"{path} is not a valid model: {error}; {again}") from None
     return Model(body)

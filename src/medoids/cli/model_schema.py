@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from medoids.cli.contents import FORMATS
-from medoids.cli.features import kinds_of
+from medoids.cli.features import metric_kinds
 from medoids.cli.raw_bytes import is_encoding
 from medoids.storage.forms import (
     Form,
@@ -23,7 +23,7 @@ from medoids.storage.forms import (
     whole,
 )
 
-__all__ = ["check_model"]
+__all__ = ["check_model_body"]
 
 _INT64 = whole(-(2**63), 2**63 - 1)
 _CELL_FORMS: dict[str, Form] = {
@@ -40,7 +40,7 @@ _MODEL_KINDS = (*_KINDS_WITH_WIDTH, "table", "strings", "series")
 _KINDS_OF_VECTORS = {"vectors", "coordinates", "series", "table"}
 
 
-def check_model(body: Any) -> None:
+def check_model_body(body: Any) -> None:
     """Raise a ValueError that says what is wrong and where, unless `save_model` could have written this."""
     record({"kind": text(_MODEL_KINDS), "n": whole(1), "width": either(nothing, whole(1))}, others=True)(body, "model")
     kind, n, width = body["kind"], body["n"], body["width"]
@@ -62,7 +62,7 @@ def check_model(body: Any) -> None:
         },
         optional=dict.fromkeys(("algorithm", "loss", "sizes", "seed", "made_by"), anything),
     )(body, "model")
-    known = kinds_of(body["metric"])
+    known = metric_kinds(body["metric"])
     if kind not in known and not (kind == "vectors" and known & _KINDS_OF_VECTORS):
         raise ValueError(f"model.metric is {body['metric']!r}, which does not take {kind}")
     if body["scaling"] is not None and not all(body["scaling"]["spread"]):

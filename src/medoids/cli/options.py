@@ -21,34 +21,34 @@ __all__ = [
     "FIT_PANEL",
     "OUTPUT_PANEL",
     "TABLE_SUFFIXES",
-    "Array",
-    "AsJson",
-    "Candidates",
-    "Columns",
-    "DateFormat",
-    "Decimal",
-    "Delimiter",
-    "Encoding",
-    "File",
-    "Format",
-    "Frozen",
-    "Header",
-    "Id",
-    "Ignore",
-    "ImageShape",
-    "Jobs",
-    "K",
-    "MaxBytes",
-    "MaxIter",
-    "MemoryLimit",
-    "Metric",
-    "MetricParam",
-    "Precomputed",
-    "Quiet",
-    "Report",
-    "Scale",
-    "Seed",
-    "Weights",
+    "ArrayOption",
+    "AsJsonOption",
+    "CandidatesOption",
+    "ColumnsOption",
+    "DateFormatOption",
+    "DecimalOption",
+    "DelimiterOption",
+    "EncodingOption",
+    "FileArgument",
+    "FormatOption",
+    "FrozenOption",
+    "HeaderOption",
+    "IdOption",
+    "IgnoreOption",
+    "ImageShapeOption",
+    "JobsOption",
+    "KOption",
+    "MaxBytesOption",
+    "MaxIterOption",
+    "MemoryLimitOption",
+    "MetricOption",
+    "MetricParamOption",
+    "PrecomputedOption",
+    "QuietOption",
+    "ReportOption",
+    "ScaleOption",
+    "SeedOption",
+    "WeightsOption",
     "name_ending_in",
     "one_of",
     "parse_algorithm",
@@ -162,7 +162,7 @@ def _is_date_format(given: str) -> bool:
         return False
 
 
-File = Annotated[
+FileArgument = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
@@ -170,7 +170,7 @@ File = Annotated[
         "a folder of Parquet files or a Zarr array; - reads standard input.",
     ),
 ]
-Format = Annotated[
+FormatOption = Annotated[
     str | None,
     typer.Option(
         "--format",
@@ -180,7 +180,7 @@ Format = Annotated[
         rich_help_panel=DATA_PANEL,
     ),
 ]
-Delimiter = Annotated[
+DelimiterOption = Annotated[
     str | None,
     typer.Option(
         metavar="CHARACTER",
@@ -193,7 +193,7 @@ Delimiter = Annotated[
         rich_help_panel=DATA_PANEL,
     ),
 ]
-Header = Annotated[
+HeaderOption = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
@@ -202,7 +202,7 @@ Header = Annotated[
         rich_help_panel=DATA_PANEL,
     ),
 ]
-Decimal = Annotated[
+DecimalOption = Annotated[
     str | None,
     typer.Option(
         metavar="SIGN",
@@ -211,7 +211,7 @@ Decimal = Annotated[
         rich_help_panel=DATA_PANEL,
     ),
 ]
-Encoding = Annotated[
+EncodingOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
@@ -220,7 +220,7 @@ Encoding = Annotated[
         rich_help_panel=DATA_PANEL,
     ),
 ]
-DateFormat = Annotated[
+DateFormatOption = Annotated[
     str | None,
     typer.Option(
         metavar="FORMAT",
@@ -232,13 +232,13 @@ DateFormat = Annotated[
         rich_help_panel=DATA_PANEL,
     ),
 ]
-Array = Annotated[
+ArrayOption = Annotated[
     str,
     typer.Option(
         metavar="NAME", help="Which array of an NPZ file or a Zarr group to read.", rich_help_panel=DATA_PANEL
     ),
 ]
-MaxBytes = Annotated[
+MaxBytesOption = Annotated[
     str | None,
     typer.Option(
         "--max-bytes",
@@ -249,14 +249,14 @@ MaxBytes = Annotated[
         rich_help_panel=DATA_PANEL,
     ),
 ]
-Columns = Annotated[
+ColumnsOption = Annotated[
     str | None,
     typer.Option(help="Columns to use: names separated by commas, FIRST:LAST for a range.", rich_help_panel=DATA_PANEL),
 ]
-Ignore = Annotated[str | None, typer.Option(help="Columns to leave out.", rich_help_panel=DATA_PANEL)]
-Id = Annotated[str | None, typer.Option("--id", help="Column that names the rows.", rich_help_panel=DATA_PANEL)]
-Weights = Annotated[str | None, typer.Option(help="Column of weights.", rich_help_panel=DATA_PANEL)]
-Scale = Annotated[
+IgnoreOption = Annotated[str | None, typer.Option(help="Columns to leave out.", rich_help_panel=DATA_PANEL)]
+IdOption = Annotated[str | None, typer.Option("--id", help="Column that names the rows.", rich_help_panel=DATA_PANEL)]
+WeightsOption = Annotated[str | None, typer.Option(help="Column of weights.", rich_help_panel=DATA_PANEL)]
+ScaleOption = Annotated[
     str,
     typer.Option(
         parser=one_of("--scale", "none", "standard", "robust"),
@@ -264,10 +264,10 @@ Scale = Annotated[
         rich_help_panel=DATA_PANEL,
     ),
 ]
-Precomputed = Annotated[
+PrecomputedOption = Annotated[
     bool, typer.Option("--precomputed", help="FILE is a matrix of distances.", rich_help_panel=DATA_PANEL)
 ]
-K = Annotated[
+KOption = Annotated[
     int,
     typer.Option(
         "-k",
@@ -282,7 +282,7 @@ K = Annotated[
         rich_help_panel=FIT_PANEL,
     ),
 ]
-Metric = Annotated[
+MetricOption = Annotated[
     str | None,
     typer.Option(
         help="Distance; see 'medoids metrics'. By default euclidean for numbers, gower for tables with text, "
@@ -290,7 +290,7 @@ Metric = Annotated[
         rich_help_panel=FIT_PANEL,
     ),
 ]
-MetricParam = Annotated[
+MetricParamOption = Annotated[
     list[str] | None,
     typer.Option(
         "--metric-param",
@@ -299,7 +299,7 @@ MetricParam = Annotated[
         rich_help_panel=FIT_PANEL,
     ),
 ]
-Frozen = Annotated[
+FrozenOption = Annotated[
     Any,  # list of int or None; typer would take a list for an option that may be repeated
     typer.Option(
         metavar="ROWS",
@@ -312,7 +312,7 @@ Frozen = Annotated[
         rich_help_panel=FIT_PANEL,
     ),
 ]
-Candidates = Annotated[
+CandidatesOption = Annotated[
     str | None,
     typer.Option(
         parser=one_of("--candidates", "all"),
@@ -320,9 +320,9 @@ Candidates = Annotated[
         rich_help_panel=FIT_PANEL,
     ),
 ]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same result.", rich_help_panel=FIT_PANEL)]
-MaxIter = Annotated[int, typer.Option(min=0, help="Maximum number of swaps.", rich_help_panel=FIT_PANEL)]
-MemoryLimit = Annotated[
+SeedOption = Annotated[int, typer.Option(help="The same seed gives the same result.", rich_help_panel=FIT_PANEL)]
+MaxIterOption = Annotated[int, typer.Option(min=0, help="Maximum number of swaps.", rich_help_panel=FIT_PANEL)]
+MemoryLimitOption = Annotated[
     str,
     typer.Option(
         parser=_accept(_is_memory_size, "--memory-limit {given} must be a number of bytes, such as 4000000000 or 4GB"),
@@ -330,14 +330,14 @@ MemoryLimit = Annotated[
         rich_help_panel=FIT_PANEL,
     ),
 ]
-Jobs = Annotated[
+JobsOption = Annotated[
     int | None, typer.Option(min=1, help="Number of threads; all cores by default.", rich_help_panel=FIT_PANEL)
 ]
-Report = Annotated[
+ReportOption = Annotated[
     str | None,
     typer.Option(parser=parse_report_name, help="Report to look at in a browser: .html.", rich_help_panel=OUTPUT_PANEL),
 ]
-ImageShape = Annotated[
+ImageShapeOption = Annotated[
     Any,  # tuple of int or None; typer would expect one word for each entry of a tuple
     typer.Option(
         metavar="HEIGHTxWIDTH",
@@ -350,7 +350,7 @@ ImageShape = Annotated[
         rich_help_panel=OUTPUT_PANEL,
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT_PANEL)]
-Quiet = Annotated[
+AsJsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT_PANEL)]
+QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print no notes and no progress bar.", rich_help_panel=OUTPUT_PANEL)
 ]

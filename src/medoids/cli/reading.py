@@ -118,8 +118,12 @@ def _read_folder(path: Path, array: str) -> Contents:
         schema = parquet.read_schema(tables[0])
         rows = sum(parquet.read_metadata(file).num_rows for file in tables)
         if 8 * rows * len(schema) > _LARGEST_TABLE_BYTES:
-            notes = [f"{path} is large and stays on disk; its columns are called x0, x1, ..."]
-            return Contents(str(path), "array", unpacked(open_parquet(path)), notes=notes)
+            return Contents(
+                str(path),
+                "array",
+                unpacked(open_parquet(path)),
+                notes=[f"{path} is large and stays on disk; its columns are called x0, x1, ..."],
+            )
         return Contents(str(path), "table", pa.concat_tables([parquet.read_table(file) for file in tables]))
     except pa.ArrowException as error:
         raise Failure(

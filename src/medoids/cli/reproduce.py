@@ -11,7 +11,7 @@ import typer
 from medoids.cli.messages import Failure, print_notes
 from medoids.cli.options import (
     OUTPUT_PANEL,
-    Quiet,
+    QuietOption,
     one_of,
 )
 from medoids.storage.files import Lock
@@ -51,7 +51,7 @@ def reproduce(
             "--no-run", help="Only write the page again, from the rows of earlier runs.", rich_help_panel=OUTPUT_PANEL
         ),
     ] = False,
-    quiet: Quiet = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Run the paper's experiments and compare each result with the paper's: a page, figures, and one row per run.
 

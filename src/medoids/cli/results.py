@@ -14,7 +14,7 @@ from pyarrow import parquet
 from scipy.sparse import issparse
 
 from medoids.cli.features import Features
-from medoids.cli.messages import shortened
+from medoids.cli.messages import truncated
 from medoids.cli.spreadsheets import protected
 from medoids.result import Clustering
 
@@ -43,8 +43,7 @@ def write_table(table: Any, target: Any, suffix: str) -> None:
 
 def labels_table(labels: Any, distances: Any, ids: list[Any] | None, id_name: str) -> Any:
     """Return a row for each row of the file: its number or id, its cluster, the distance to the medoid."""
-    rows = np.arange(len(labels)) if ids is None else ids
-    return pa.table({id_name: rows, "cluster": labels, "distance": distances})
+    return pa.table({id_name: np.arange(len(labels)) if ids is None else ids, "cluster": labels, "distance": distances})
 
 
 def _sizes_and_means(clustering: Clustering) -> tuple[Any, Any]:
@@ -122,7 +121,7 @@ def cluster_summary(found: Features, clustering: Clustering, seconds: float) -> 
             **({found.id_name: found.ids[row]} if found.ids is not None else {}),
             "size": int(sizes[j]),
             "mean_distance": float(means[j]),
-            "medoid": shortened(_medoid_line(found, int(row)), _MEDOID_CHARACTERS),
+            "medoid": truncated(_medoid_line(found, int(row)), _MEDOID_CHARACTERS),
         }
         for j, row in enumerate(clustering.medoid_indices)
     ]

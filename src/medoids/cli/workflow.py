@@ -58,14 +58,14 @@ def load_features(
     """Read a file for a fit with up to ``k`` clusters, and print what was found in it."""
     import pyarrow
 
-    from medoids.cli.features import kinds_of, make_features
+    from medoids.cli.features import make_features, metric_kinds
     from medoids.cli.reading import read
 
     if precomputed and metric not in (None, "precomputed"):
         raise WrongUsage(f"--precomputed and --metric {metric} exclude each other")
     metric = "precomputed" if precomputed else metric
     if metric is not None:
-        kinds_of(metric)
+        metric_kinds(metric)
     # Names of rows are kept as they are: 007 is not 7.
     texts = () if selection.id is None else (selection.id,)
     found = make_features(read(file, replace(how, texts=texts)), selection, metric, scale)
