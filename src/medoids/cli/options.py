@@ -244,8 +244,8 @@ MaxBytesOption = Annotated[
         "--max-bytes",
         metavar="BYTES",
         parser=_accept(_is_memory_size, "--max-bytes {given} must be a number of bytes, such as 4000000000 or 4GB"),
-        help="Refuse a packed file (.gz, .xz, .bz2, NPZ, Parquet) or standard input that is larger when unpacked, such "
-        "as 4GB; half of the machine's memory by default.",
+        help="Refuse a compressed file (.gz, .xz, .bz2, NPZ, Parquet) or standard input that is larger when unpacked, "
+        "such as 4GB; half of the machine's memory by default.",
         rich_help_panel=DATA_PANEL,
     ),
 ]
