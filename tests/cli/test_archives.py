@@ -16,9 +16,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from medoids.cli.archives import Limit
-from medoids.cli.failures import Failure
-from medoids.cli.read_options import ReadOptions
+from medoids.cli.contents import ReadOptions
+from medoids.cli.messages import Failure
+from medoids.cli.raw_bytes import unpacked_limit
 from medoids.cli.reading import read
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -79,15 +79,15 @@ def test_files_that_are_not_packed_have_no_limit(tmp_path: Path) -> None:
 
 
 def test_the_limit_is_half_of_the_memory_unless_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("medoids.cli.archives._memory", lambda: 1000)
-    assert (Limit().size, Limit(7).size) == (500, 7)
+    monkeypatch.setattr("medoids.cli.raw_bytes._memory", lambda: 1000)
+    assert (unpacked_limit(None), unpacked_limit(7)) == (500, 7)
 
 
 def test_the_option(medoids: Run, tmp_path: Path) -> None:
     (tmp_path / "x.csv.gz").write_bytes(gzip.compress(LINES))
-    said = medoids("cluster", "x.csv.gz", "-k", 2, "--max-bytes", "2KB", "-o", "l.csv", code=1).stderr
-    assert "x.csv.gz unpacks to more than the limit of 2,000; raise --max-bytes" in said
-    said = medoids("cluster", "-", "-k", 2, "--max-bytes", "2KB", stdin=LINES.decode(), code=1).stderr
-    assert "standard input unpacks to more than" in said
-    said = medoids("choose-k", "x.csv.gz", "--max-bytes", "lots", code=2).stderr
-    assert "--max-bytes lots must be a number of bytes, such as 4000000000 or 4GB" in said
+    message = medoids("cluster", "x.csv.gz", "-k", 2, "--max-bytes", "2KB", "-o", "l.csv", code=1).stderr
+    assert "x.csv.gz unpacks to more than the limit of 2,000; raise --max-bytes" in message
+    message = medoids("cluster", "-", "-k", 2, "--max-bytes", "2KB", stdin=LINES.decode(), code=1).stderr
+    assert "standard input unpacks to more than" in message
+    message = medoids("choose-k", "x.csv.gz", "--max-bytes", "lots", code=2).stderr
+    assert "--max-bytes lots must be a number of bytes, such as 4000000000 or 4GB" in message

@@ -41,26 +41,26 @@ def test_a_table_a_reason_and_a_page(medoids: Run, tmp_path: Path, blobs: np.nda
 
 
 def test_json_and_other_criteria(medoids: Run, blobs: np.ndarray) -> None:
-    told = json.loads(medoids("choose-k", "blobs.csv", "-k", "1:5", "--criterion", "stability", "--json").stdout)
-    assert told["suggested"] == 4
-    assert told["scores"]["k"] == [1, 2, 3, 4, 5]
-    assert told["scores"]["silhouette"][0] is None
-    assert [len(told["medoids"][str(k)]) for k in range(1, 6)] == [1, 2, 3, 4, 5]
+    result = json.loads(medoids("choose-k", "blobs.csv", "-k", "1:5", "--criterion", "stability", "--json").stdout)
+    assert result["suggested"] == 4
+    assert result["scores"]["k"] == [1, 2, 3, 4, 5]
+    assert result["scores"]["silhouette"][0] is None
+    assert [len(result["medoids"][str(k)]) for k in range(1, 6)] == [1, 2, 3, 4, 5]
 
 
 def test_frozen_rows(medoids: Run, blobs: np.ndarray) -> None:
-    told = json.loads(medoids("cluster", "blobs.csv", "-k", 4, "--frozen", "5,60", "--json").stdout)
-    assert [entry["row"] for entry in told["medoids"]][:2] == [5, 60]
-    told = json.loads(medoids("choose-k", "blobs.csv", "--k", "2:3", "--frozen", "5", "--json").stdout)
-    assert told["medoids"]["2"][0] == told["medoids"]["3"][0] == 5
+    result = json.loads(medoids("cluster", "blobs.csv", "-k", 4, "--frozen", "5,60", "--json").stdout)
+    assert [entry["row"] for entry in result["medoids"]][:2] == [5, 60]
+    result = json.loads(medoids("choose-k", "blobs.csv", "--k", "2:3", "--frozen", "5", "--json").stdout)
+    assert result["medoids"]["2"][0] == result["medoids"]["3"][0] == 5
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (["--k", "two"], 2, "--k two must be FIRST:LAST"),
-        (["--k", "5:2"], 2, "--k 5:2 must go up"),
-        (["--k", "1"], 2, "nothing to choose from"),
+        (["--k", "5:2"], 2, "--k 5:2 must be FIRST:LAST, from at least 1 up"),
+        (["--k", "1"], 2, "--k 1 must be FIRST:LAST, from at least 1 up to at least 2"),
         (["--k", "2:500"], 1, "-k 500 is more than the 120 rows"),
         (["--criterion", "best"], 2, "--criterion best is unknown"),
         (["--frozen", "x"], 2, "--frozen x must be row numbers"),

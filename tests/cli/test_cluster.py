@@ -21,10 +21,10 @@ from scipy.spatial.distance import cdist
 
 import data
 from medoids import available_metrics, k_medoids
-from medoids.cli.features import features
-from medoids.cli.model import load
+from medoids.cli.contents import Selection
+from medoids.cli.features import make_features
+from medoids.cli.model import load_model
 from medoids.cli.reading import read
-from medoids.cli.selecting import Selection
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -36,7 +36,7 @@ def labels_of(path: Path) -> list[int]:
 
 def predicted(model: Path, file: Path) -> list[int]:
     """What ``medoids predict`` does, without a new process."""
-    loaded = load(str(model))
+    loaded = load_model(str(model))
     labels: list[int] = loaded.distances(loaded.data_of(read(str(file)))).argmin(axis=0).tolist()
     return labels
 
@@ -55,10 +55,10 @@ def letter(tmp_path: Path) -> np.ndarray:
 def test_a_csv_gives_what_the_function_gives(medoids: Run, tmp_path: Path, letter: np.ndarray) -> None:
     run = medoids("cluster", "letter.csv", "-k", 5, "--metric", "l1", "-o", "l.csv", "--medoids", "m.csv", "--json")
     found = k_medoids(letter.astype(float), 5, metric="l1", random_state=0)
-    told = json.loads(run.stdout)
-    assert told["loss"] == pytest.approx(found.loss)
-    assert [entry["row"] for entry in told["medoids"]] == found.medoid_indices.tolist()
-    assert told["files"] == {"output": "l.csv", "medoids": "m.csv"}
+    result = json.loads(run.stdout)
+    assert result["loss"] == pytest.approx(found.loss)
+    assert [entry["row"] for entry in result["medoids"]] == found.medoid_indices.tolist()
+    assert result["files"] == {"output": "l.csv", "medoids": "m.csv"}
     assert labels_of(tmp_path / "l.csv") == found.labels.tolist()
     frame = pd.read_csv(tmp_path / "m.csv")
     assert frame["row"].tolist() == found.medoid_indices.tolist()
@@ -76,9 +76,9 @@ def test_scaling_columns_weights_and_ids(medoids: Run, tmp_path: Path, letter: n
     part = letter[:, [2, 3, 5, 9]].astype(float)
     low, middle, high = np.quantile(part, [0.25, 0.5, 0.75], axis=0)
     found = k_medoids((part - middle) / (high - low), 3, sample_weight=np.arange(600) % 4, random_state=0)
-    told = json.loads(run.stdout)
-    assert told["loss"] == pytest.approx(found.loss)
-    assert [entry["who"] for entry in told["medoids"]] == [f"n{i}" for i in found.medoid_indices]
+    result = json.loads(run.stdout)
+    assert result["loss"] == pytest.approx(found.loss)
+    assert [entry["who"] for entry in result["medoids"]] == [f"n{i}" for i in found.medoid_indices]
     lines = [json.loads(line) for line in (tmp_path / "l.jsonl").read_text().splitlines()]
     assert [line["who"] for line in lines] == frame["who"].tolist()
     assert [line["cluster"] for line in lines] == found.labels.tolist()
@@ -97,7 +97,7 @@ def test_formats_say_the_same(tmp_path: Path, letter: np.ndarray, suffix: str) -
         np.save(file, letter)
     else:
         np.savez(file, X=letter, y=np.arange(3))
-    found = features(read(str(file)), Selection(), None, "none")
+    found = make_features(read(str(file)), Selection(), None, "none")
     assert found.metric == "euclidean"
     np.testing.assert_array_equal(found.X, letter)
 
@@ -117,10 +117,10 @@ def test_lines_of_text_are_words(medoids: Run, tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
     run = medoids("cluster", "words.txt", "-k", 4, "--save", "words.model", "--json")
     assert "levenshtein" in run.stderr
-    told = json.loads(run.stdout)
-    assert [entry["medoid"] for entry in told["medoids"]] == [words[entry["row"]] for entry in told["medoids"]]
-    assert told["labels"] == k_medoids(words, 4, metric="levenshtein", random_state=0).labels.tolist()
-    assert predicted(tmp_path / "words.model", tmp_path / "words.txt") == told["labels"]
+    result = json.loads(run.stdout)
+    assert [entry["medoid"] for entry in result["medoids"]] == [words[entry["row"]] for entry in result["medoids"]]
+    assert result["labels"] == k_medoids(words, 4, metric="levenshtein", random_state=0).labels.tolist()
+    assert predicted(tmp_path / "words.model", tmp_path / "words.txt") == result["labels"]
 
 
 def test_dna_without_a_header(medoids: Run, tmp_path: Path) -> None:
@@ -132,10 +132,10 @@ def test_dna_without_a_header(medoids: Run, tmp_path: Path) -> None:
     strings = [line.split("\t")[0] for line in lines]
     codes = np.array([[ord(letter) for letter in string] for string in strings], dtype=float)
     found = k_medoids(60 * cdist(codes, codes, "hamming"), 3, metric="precomputed")
-    told = json.loads(run.stdout)
-    assert told["loss"] == pytest.approx(found.loss)
+    result = json.loads(run.stdout)
+    assert result["loss"] == pytest.approx(found.loss)
     page = (tmp_path / "dna.html").read_text()
-    assert all(strings[entry["row"]] in page for entry in told["medoids"])
+    assert all(strings[entry["row"]] in page for entry in result["medoids"])
 
 
 def test_a_sparse_matrix_market_file(medoids: Run, tmp_path: Path) -> None:
@@ -145,11 +145,11 @@ def test_a_sparse_matrix_market_file(medoids: Run, tmp_path: Path) -> None:
         "cluster", "counts.mtx", "-k", 4, "--metric", "manhattan", "--save", "m", "--report", "r.html", "--json"
     )
     dense = X.toarray().astype(float)
-    told = json.loads(run.stdout)
-    assert told["loss"] == pytest.approx(
+    result = json.loads(run.stdout)
+    assert result["loss"] == pytest.approx(
         k_medoids(cdist(dense, dense, "cityblock"), 4, metric="precomputed").loss, 1e-5
     )
-    assert predicted(tmp_path / "m", tmp_path / "counts.mtx") == told["labels"]
+    assert predicted(tmp_path / "m", tmp_path / "counts.mtx") == result["labels"]
 
 
 def test_a_matrix_of_distances(medoids: Run, tmp_path: Path, letter: np.ndarray) -> None:
@@ -158,10 +158,10 @@ def test_a_matrix_of_distances(medoids: Run, tmp_path: Path, letter: np.ndarray)
     np.savetxt(tmp_path / "d.csv", D, delimiter=",", fmt="%.17g")
     run = medoids("cluster", "d.csv", "--precomputed", "-k", 3, "--save", "model", "--report", "r.html", "--json")
     found = k_medoids(D, 3, metric="precomputed")
-    told = json.loads(run.stdout)
-    assert told["labels"] == found.labels.tolist()
+    result = json.loads(run.stdout)
+    assert result["labels"] == found.labels.tolist()
     for name in ("d.csv", "d.npy"):
-        assert predicted(tmp_path / "model", tmp_path / name) == told["labels"]
+        assert predicted(tmp_path / "model", tmp_path / name) == result["labels"]
 
 
 @pytest.fixture
@@ -217,11 +217,11 @@ def test_series_of_unequal_lengths(medoids: Run, tmp_path: Path) -> None:
     series = [[0, 0, 1], [0, 1], [0, 0, 0, 1], [5, 9], [5, 5, 9], [5, 9, 9]]
     (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, series)))
     run = medoids("cluster", "s.jsonl", "-k", 2, "--json", "--save", "model", "--report", "r.html")
-    told = json.loads(run.stdout)
+    result = json.loads(run.stdout)
     # Warping repeats values: the first three are at distance 0 from each other, and so are the last.
-    assert told["loss"] == 0
-    assert len(set(told["labels"][:3])) == len(set(told["labels"][3:])) == 1
-    assert predicted(tmp_path / "model", tmp_path / "s.jsonl") == told["labels"]
+    assert result["loss"] == 0
+    assert len(set(result["labels"][:3])) == len(set(result["labels"][3:])) == 1
+    assert predicted(tmp_path / "model", tmp_path / "s.jsonl") == result["labels"]
     assert (tmp_path / "r.html").read_text().count('<svg class="spark"') == 2
 
 
@@ -243,9 +243,9 @@ def test_series_of_several_channels_in_both_layouts(medoids: Run, tmp_path: Path
         with (tmp_path / f"{name}.csv").open() as file:
             values = [json.loads(row["values"]) for row in csv.DictReader(file)]
         np.testing.assert_array_equal(values, np.load(tmp_path / f"{name}.npy")[expected.medoid_indices])
-    told = medoids("cluster", "first.npy", *options, "window=3", "--quiet").stderr
-    assert "9 channels of at most 2 time steps" in told
-    assert "channels_first" in told
+    warning = medoids("cluster", "first.npy", *options, "window=3", "--quiet").stderr
+    assert "9 channels of at most 2 time steps" in warning
+    assert "channels_first" in warning
     wrong = medoids("predict", "first.model", "last.npy", code=1)
     assert "9 channels, but those of the fit had 2" in wrong.stderr
     np.save(tmp_path / "one.npy", X[:, :, 0])
@@ -261,7 +261,7 @@ def test_predict_of_scaled_vectors_keeps_the_labels(medoids: Run, tmp_path: Path
     assert labels_of(tmp_path / "p.csv") == labels_of(tmp_path / "l.csv")
 
 
-def test_compare_tells_loss_time_and_distances(medoids: Run, tmp_path: Path, letter: np.ndarray) -> None:
+def test_compare_reports_loss_time_and_distances(medoids: Run, tmp_path: Path, letter: np.ndarray) -> None:
     algorithms = "pam,fastpam1,clara"
     run = medoids("compare", "letter.csv", "-k", 4, "--algorithms", algorithms, "--plot", "c.svg", "--json")
     lines = json.loads(run.stdout)["algorithms"]
@@ -273,8 +273,8 @@ def test_compare_tells_loss_time_and_distances(medoids: Run, tmp_path: Path, let
 
 
 def test_metrics_are_those_of_the_registry(medoids: Run) -> None:
-    told = json.loads(medoids("metrics", "--json").stdout)
-    assert [entry["name"] for entry in told] == [entry.name for entry in available_metrics()]
+    result = json.loads(medoids("metrics", "--json").stdout)
+    assert [entry["name"] for entry in result] == [entry.name for entry in available_metrics()]
 
 
 def test_demo_ends_with_the_path_of_the_report(medoids: Run, tmp_path: Path) -> None:
@@ -285,17 +285,17 @@ def test_demo_ends_with_the_path_of_the_report(medoids: Run, tmp_path: Path) -> 
 
 def test_a_time_limit_of_nothing_gives_a_quick_start(medoids: Run, letter: np.ndarray) -> None:
     run = medoids("cluster", "letter.csv", "-k", 8, "--metric", "l1", "--time-limit", 0, "--json")
-    told = json.loads(run.stdout)
-    assert not told["converged"]
+    result = json.loads(run.stdout)
+    assert not result["converged"]
     assert "stopped at --time-limit before the start was complete: 8 of 8 medoids are drawn at random" in run.stderr
-    rows = [entry["row"] for entry in told["medoids"]]
+    rows = [entry["row"] for entry in result["medoids"]]
     distances = cdist(letter, letter[rows], "cityblock")
-    assert told["loss"] == pytest.approx(distances.min(axis=1).mean())
+    assert result["loss"] == pytest.approx(distances.min(axis=1).mean())
     assert len(set(rows)) == 8
 
 
 def test_compare_calls_equal_losses_equal(capsys: pytest.CaptureFixture[str]) -> None:
-    from medoids.cli.telling import print_comparison
+    from medoids.cli.compare import print_comparison
 
     line = {"seconds": 0.1, "n_evaluations": 9, "of_n_squared": 1.0, "n_swaps": 0, "converged": True}
     losses = {"pam": 0.3, "fastpam1": 0.1 + 0.2, "clara": 0.3003}

@@ -19,12 +19,11 @@ import pytest
 
 from cli.conftest import COMMAND
 from medoids.cli.app import run
-from medoids.cli.failures import Failure
-from medoids.cli.features import features
-from medoids.cli.model import load
-from medoids.cli.read_options import ReadOptions
+from medoids.cli.contents import ReadOptions, Selection
+from medoids.cli.features import make_features
+from medoids.cli.messages import Failure
+from medoids.cli.model import load_model
 from medoids.cli.reading import read
-from medoids.cli.selecting import Selection
 from medoids.storage.files import Outputs
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -76,7 +75,9 @@ def test_more_bad_tables(tmp_path: Path, text: str, options: dict[str, Any], wor
     file.write_text(text)
     selection = Selection(weights=options.get("weights"))
     with pytest.raises(Failure) as failure:
-        features(read(str(file), ReadOptions(header=options.get("header"))), selection, options.get("metric"), "none")
+        make_features(
+            read(str(file), ReadOptions(header=options.get("header"))), selection, options.get("metric"), "none"
+        )
     for word in words:
         assert word in str(failure.value)
     assert failure.value.code == 1
@@ -94,7 +95,7 @@ def test_other_bad_files(medoids: Run, tmp_path: Path) -> None:
     (tmp_path / "x.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 5\n")
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"a,b\n1,2\n" * 1000)[:-20])
     cases = {
-        "x.npy": "row 1, column x1 is nan",
+        "x.npy": "row 1, column 'x1' is nan",
         "objects.npy": "objects.npy is not a whole .npy file",
         "x.jsonl": "line 2",
         "latin.csv": "line 3",
@@ -104,7 +105,7 @@ def test_other_bad_files(medoids: Run, tmp_path: Path) -> None:
     }
     for name, words in cases.items():
         with pytest.raises(Failure, match=words):
-            features(read(str(tmp_path / name)), Selection(), None, "none")
+            make_features(read(str(tmp_path / name)), Selection(), None, "none")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_k_above_n(medoids: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        pytest.param(["-k", "0"], "'-k'", id="k"),
+        pytest.param(["-k", "0"], "-k 0 must be an integer of at least 1", id="k"),
         pytest.param([], "-k", id="no k"),
         pytest.param(["-k", "2", "--metric", "euclidian"], "euclidean", id="metric"),
         pytest.param(["-k", "2", "--algorithm", "best"], "fastpam1", id="algorithm"),
@@ -139,6 +140,7 @@ def test_k_above_n(medoids: Run) -> None:
         pytest.param(["-k", "2", "--memory-limit", "lots"], "lots", id="memory"),
         pytest.param(["-k", "2", "--output", "x.xlsx"], ".parquet", id="suffix"),
         pytest.param(["-k", "2", "--output", "x.csv"], "the input x.csv", id="over the input"),
+        pytest.param(["-k", "2", "--medoids", "-"], "--medoids -: the name must end in .csv", id="no file of medoids"),
         pytest.param(["-k", "2", "-o", "y.csv", "--medoids", "./y.csv"], "--output y.csv", id="over each other"),
         pytest.param(["-k", "2", "--nonsense"], "nonsense", id="option"),
     ],
@@ -151,7 +153,7 @@ def test_wrong_usage(medoids: Run, tmp_path: Path, options: list[str], words: st
     assert (tmp_path / "x.csv").read_text() == GOOD
 
 
-def test_an_unwritable_output_is_told_before_the_work(medoids: Run, tmp_path: Path) -> None:
+def test_an_unwritable_output_is_refused_before_the_work(medoids: Run, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(GOOD)
     run = medoids("cluster", "x.csv", "-k", 2, "-o", "l.csv", "--report", "no/such/folder/r.html", code=1)
     assert "cannot write no/such/folder/r.html: its folder does not exist" in run.stderr
@@ -161,7 +163,7 @@ def test_an_unwritable_output_is_told_before_the_work(medoids: Run, tmp_path: Pa
 def test_an_output_that_fails_at_the_end_leaves_none_of_them(medoids: Run, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(GOOD)
     (tmp_path / "l.csv").write_text("before")
-    # The labels are written by then; the report finds that two numbers a row are no image.
+    # The labels are written by then; the report finds that two numbers per row are not an image.
     run = medoids("cluster", "x.csv", "-k", 2, "-o", "l.csv", "--report", "r.html", "--image-shape", "9x9", code=1)
     assert "--image-shape" in run.stderr
     assert (tmp_path / "l.csv").read_text() == "before"
@@ -220,7 +222,7 @@ def test_a_model_that_was_tampered_with_or_cut_is_refused(medoids: Run, tmp_path
     for content, words in cases.items():
         (tmp_path / "bad").write_text(content, encoding="latin-1")
         with pytest.raises(Failure, match=words):
-            load(str(tmp_path / "bad"))
+            load_model(str(tmp_path / "bad"))
     (tmp_path / "bad").write_text(json.dumps(changed))
     assert "checksum" in medoids("predict", "bad", "x.csv", "-o", "p.csv", code=1).stderr
     assert not (tmp_path / "p.csv").exists()
@@ -270,45 +272,45 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, stop: signal.Signals, code:
     [
         (["-k", "2", "--jobs", "0"], ["Invalid value for '--jobs'"]),
         (["-k", "auto"], ["medoids choose-k FILE"]),
-        (["-k", "many"], ["many is not a number of clusters"]),
+        (["-k", "many"], ["-k many must be an integer of at least 1"]),
         (["-k", "2", "--metric", "euclidian"], ["did you mean 'euclidean'?"]),
         (["-k", "2", "--algorithm", "fastpam2"], ["did you mean 'fastpam'?"]),
         (["-k", "2", "--report", "out.pdf"], ["--report out.pdf: the name must end in .html"]),
-        (["-k", "2", "--memory-limit", "lots"], ["--memory-limit lots is not an amount of memory"]),
+        (["-k", "2", "--memory-limit", "lots"], ["--memory-limit lots must be a number of bytes"]),
     ],
 )
 def test_errors_speak_of_options(medoids: Run, tmp_path: Path, options: list[str], words: list[str]) -> None:
     (tmp_path / "x.csv").write_text(GOOD)
-    said = " ".join(medoids("cluster", "x.csv", *options, code=2).stderr.replace("│", " ").split())
+    message = " ".join(medoids("cluster", "x.csv", *options, code=2).stderr.replace("│", " ").split())
     for word in words:
-        assert word in said
+        assert word in message
 
 
 def test_errors_of_the_fit_speak_of_options(medoids: Run, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,w\n1,1\n2,0\n3,0\n")
-    said = medoids("cluster", "x.csv", "-k", 2, "--weights", "w", code=1).stderr
-    assert "-k 2 is more than the number of rows with a positive --weights, 1" in said
-    said = medoids("cluster", "x.csv", "-k", 2, "--algorithm", "pam", "--memory-limit", "10", code=1).stderr
-    assert "--algorithm pam needs the 3 x 3 distance matrix" in said
-    assert "raise --memory-limit, or use --algorithm pairedpam" in said
-    said = medoids("cluster", "x.csv", "-k", 2, "--frozen", "7", code=1).stderr
-    assert "--frozen 7 is not a row" in said
+    message = medoids("cluster", "x.csv", "-k", 2, "--weights", "w", code=1).stderr
+    assert "-k 2 is more than the number of rows with a positive --weights, 1" in message
+    message = medoids("cluster", "x.csv", "-k", 2, "--algorithm", "pam", "--memory-limit", "10", code=1).stderr
+    assert "--algorithm pam needs the 3 x 3 distance matrix" in message
+    assert "raise --memory-limit, or use --algorithm pairedpam" in message
+    message = medoids("cluster", "x.csv", "-k", 2, "--frozen", "7", code=1).stderr
+    assert "--frozen 7 is not a row" in message
 
 
 @pytest.mark.parametrize("command", [[], ["cluster"], ["predict"], ["compare"], ["choose-k"], ["reproduce"]])
 def test_help_shows_flags_without_a_type(medoids: Run, command: list[str]) -> None:
-    said = medoids(*command, "--help").stdout
-    assert "--help" in said
-    assert "<bool>" not in said
-    assert "bool" not in said.lower().replace("boolean", "")
+    message = medoids(*command, "--help").stdout
+    assert "--help" in message
+    assert "<bool>" not in message
+    assert "bool" not in message.lower().replace("boolean", "")
 
 
 def test_one_default_for_the_memory_limit() -> None:
     from inspect import signature
 
     from medoids import KMedoids, certify, k_medoids, k_path, silhouette
-    from medoids.cli.app import cluster, compare
-    from medoids.cli.choosing import choose_k
+    from medoids.cli.app import cluster, compare_algorithms
+    from medoids.cli.choose_k import choose_k
 
-    callables = (KMedoids, certify, k_medoids, k_path, silhouette, cluster, compare, choose_k)
+    callables = (KMedoids, certify, k_medoids, k_path, silhouette, cluster, compare_algorithms, choose_k)
     assert {signature(each).parameters["memory_limit"].default for each in callables} == {"2GiB"}

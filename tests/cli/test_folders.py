@@ -38,7 +38,7 @@ def test_a_folder_of_parquet_files_is_one_table(medoids: Run, tmp_path: Path) ->
 
 
 def test_a_large_folder_stays_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("medoids.cli.reading._LARGE", 100)
+    monkeypatch.setattr("medoids.cli.reading._LARGEST_TABLE_BYTES", 100)
     contents = read(str(write_parts(tmp_path / "rows")))
     assert contents.kind == "array"
     assert is_mapped(contents.values)
@@ -65,6 +65,6 @@ def test_other_folders_are_refused(medoids: Run, tmp_path: Path) -> None:
     write_parts(tmp_path / "rows")
     (tmp_path / "rows" / "p3.parquet").write_bytes(b"PAR1")
     run = medoids("cluster", "rows", "-k", 2, code=1)
-    assert "cannot read rows: its Parquet files are not whole, or unlike" in run.stderr
+    assert "cannot read rows: its Parquet files are not whole, or differ" in run.stderr
     run = medoids("cluster", "rows", "-k", 2, "--format", "csv", code=2)
     assert "rows is a folder" in run.stderr

@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from medoids.cli.failures import Failure, WrongUsage
-from medoids.cli.features import Features, features
-from medoids.cli.read_options import ReadOptions
+from medoids.cli.contents import ReadOptions, Selection
+from medoids.cli.features import Features, make_features
+from medoids.cli.messages import Failure, WrongUsage
+from medoids.cli.model_schema import check_model_body
 from medoids.cli.reading import read
 from medoids.cli.results import write_table
-from medoids.cli.selecting import Selection
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -31,7 +31,7 @@ def read_text(folder: Path, text: str | bytes, name: str = "x.csv", **how: Any) 
 
 
 def features_of(folder: Path, text: str, **how: Any) -> Features:
-    return features(read_text(folder, text, **how), Selection(), None, "none")
+    return make_features(read_text(folder, text, **how), Selection(), None, "none")
 
 
 @pytest.mark.parametrize("length", [5, 50, 500], ids=["short", "over 64 KiB", "over 1 MiB"])
@@ -124,7 +124,7 @@ def test_decimal_commas(tmp_path: Path, text: str, decimal: str | None, expected
     )
 
 
-def test_commas_that_may_separate_thousands_are_told(tmp_path: Path) -> None:
+def test_commas_that_may_separate_thousands_are_noted(tmp_path: Path) -> None:
     found = features_of(tmp_path, "a;b\n" + "".join(f"{row},{row + 100};{row}\n" for row in range(1, 60)))
     assert found.metric == "gower"
     notes = " ".join(found.notes)
@@ -141,7 +141,7 @@ def test_a_point_under_decimal_commas(tmp_path: Path) -> None:
         features_of(tmp_path, "a;b\n1,5;2\n3;2\n1.5;2\n2;2\n", decimal=",")
 
 
-def test_underscores_are_no_numbers(tmp_path: Path) -> None:
+def test_underscores_are_not_numbers(tmp_path: Path) -> None:
     assert features_of(tmp_path, "a,b\n1_000,1\n2_000,2\n").metric == "gower"
 
 
@@ -182,7 +182,7 @@ def test_day_or_month(tmp_path: Path) -> None:
         read_text(tmp_path, text, date_format="%d.%m.%Y")
 
 
-def test_one_cell_that_is_no_date_is_told(tmp_path: Path) -> None:
+def test_one_cell_that_is_not_a_date_is_noted(tmp_path: Path) -> None:
     text = "d,x\n31.12.2024,1\n30.12.2024,2\nunknown,3\n29.12.2024,4\n"
     notes = read_text(tmp_path, text).notes
     assert "column 'd' is read as text, not as dates, because of 'unknown' (line 4)" in notes
@@ -227,8 +227,8 @@ def test_predict_names_a_date_of_another_form(medoids: Run, tmp_path: Path) -> N
     (tmp_path / "y.csv").write_text("d,x\n31.12.2024,1\n12/30/2024,2\n")
     (tmp_path / "z.csv").write_text("d,x\n2024-12-31,1\n2024-12-30,2\n")
     medoids("cluster", "x.csv", "-k", 1, "--save", "model", "-q")
-    said = medoids("predict", "model", "y.csv", code=1).stderr
-    assert "line 3, column 'd' is '12/30/2024', but the dates of the model's file have the form %d.%m.%Y" in said
+    message = medoids("predict", "model", "y.csv", code=1).stderr
+    assert "line 3, column 'd' is '12/30/2024', but the dates of the model's file have the form %d.%m.%Y" in message
     assert medoids("predict", "model", "z.csv").stdout.count("\n") == 3
 
 
@@ -240,19 +240,22 @@ def test_predict_without_a_header_as_the_model(medoids: Run, tmp_path: Path) -> 
     assert medoids("predict", "model", "y.tsv").stdout.count("\n") == 3
 
 
-def test_a_model_that_says_nonsense_of_its_file(medoids: Run, tmp_path: Path) -> None:
-    kept = ReadOptions().remembered()
-    assert ReadOptions.recalled(kept) == ReadOptions()
-    for wrong in (
-        {"decimal": ";"},
-        {"delimiter": "ab"},
-        {"encoding": "no"},
-        {"format": "exe"},
-        {"dates": [1]},
-        {"x": 1},
+def test_a_model_with_invalid_read_options(medoids: Run, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n3,4\n")
+    medoids("cluster", "x.csv", "-k", 1, "--save", "model", "-q")
+    body = json.loads((tmp_path / "model").read_text())["model"]
+    check_model_body(body)
+    for wrong, words in (
+        ({"decimal": ";"}, "model.reading.decimal is ';'; it must be one of"),
+        ({"delimiter": "ab"}, "model.reading.delimiter is 'ab'; it must be one character"),
+        ({"encoding": "no"}, "model.reading.encoding is 'no'; it must be an encoding"),
+        ({"format": "exe"}, "model.reading.format is 'exe'; it must be one of"),
+        ({"header": "yes"}, "model.reading.header is 'yes'; it must be true or false"),
+        ({"dates": [1]}, r"model.reading.dates is \[1\]; it must be an object"),
+        ({"x": 1}, "model.reading has an unknown 'x'"),
     ):
-        with pytest.raises(ValueError, match="how the file was read"):
-            ReadOptions.recalled({**kept, **wrong})
+        with pytest.raises(ValueError, match=words):
+            check_model_body({**body, "reading": {**body["reading"], **wrong}})
 
 
 @pytest.mark.parametrize(

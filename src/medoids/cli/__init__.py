@@ -2,15 +2,29 @@
 
 ::
 
-    app.py        the commands                               failures.py   what ends a command, and its exit code
-      options.py    what they share of the command line      telling.py    what they say
-      reading.py    a file -> table, array, texts, ...       csv_files.py  delimiters, headers, line numbers
-      features.py   columns, metric, scaling -> X            model.py      what `cluster --save` writes
-      archives.py   packed files, up to a limit              arrays.py     .npy, .npz and Matrix Market files
-      results.py    labels and medoids as files and tables   comparing.py  several algorithms side by side
-      loading.py    options -> what is fitted                choosing.py   choose-k
+    app.py            the program: its commands, metrics, demo, exit codes
+      cluster.py        cluster, and predict for the model that it saves
+      compare.py        compare: several algorithms side by side
+      choose_k.py       choose-k: every number of clusters in a range
+      reproduce.py      reproduce: the experiments of the paper
+    options.py        the options that commands share, and the checks of their values
+    workflow.py       around a fit: load the data, reserve the outputs, write the report
+    messages.py       what commands say: errors, notes, tables, JSON
+    contents.py       how a file is read, and what it holds
+      reading.py        every format of files -> table, array, sparse matrix, texts or series
+      raw_bytes.py      compressed files and encodings of text
+      csv_files.py      delimiters, headers, decimal signs, dates, line numbers
+      arrays.py         .npy, .npz and Matrix Market files
+    features.py       contents, columns, metric, scale -> X
+      tables.py         columns of a table as numbers or texts
+    results.py        tables of labels and medoids, and a summary
+      spreadsheets.py   text in CSV files that a spreadsheet would take for a formula
+    model.py          the file of ``cluster --save``
+      model_schema.py   the checks of that file
 
-Uses only what anybody may import of the package. Exit codes: 0 done, 2 wrong usage, 1 failed, 130 interrupted.
+A face of the package: it may import every other room, and no room imports it. Modules that commands load at start
+import neither NumPy nor pyarrow, so that ``--help`` answers at once. Exit codes: 0 done, 1 failed, 2 wrong usage,
+130 interrupted.
 """
 
 from __future__ import annotations

@@ -1,74 +1,86 @@
-"""Text files with columns: delimiter, header and decimal sign, and on which line a row stands."""
+"""CSV and TSV files: delimiter, header, decimal sign, dates, and the line of each row."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from medoids.cli.failures import Failure
-from medoids.cli.read_options import ReadOptions
+from medoids.cli.contents import Contents, ReadOptions
+from medoids.cli.messages import Failure, WrongUsage
 from medoids.cli.spreadsheets import unprotected, unprotected_name
 from medoids.wording import counted
 
 __all__ = [
+    "arrow_reader",
+    "find_date_formats",
     "find_decimal",
     "find_delimiter",
     "find_header",
     "is_number",
-    "line_of",
-    "own_reader",
     "read_csv",
     "sample_of",
 ]
 
 _DELIMITERS = ",\t;|"
-# What stands for a missing value, beside what Arrow takes for one.
-_MISSING = [*arrow_csv.ConvertOptions().null_values, "?"]
-# Delimiter, header and decimal sign are judged by this many bytes of a file, or by more if they hold too few lines.
-_SAMPLE = 1 << 16
-_LINES = 20
-# Arrow parses a file in blocks and wants a row to fit in one; it counts their bytes in 32 bits.
-_BLOCK, _LARGEST_BLOCK = 1 << 20, (1 << 31) - 1
-_NUMBER = {
+# Cells that stand for a missing value: those of Arrow, and the "?" of the UCI repository.
+_MISSING_CELLS = [*arrow_csv.ConvertOptions().null_values, "?"]
+# Delimiter, header and decimal sign are detected from this many bytes, or from more if these hold too few lines.
+_SAMPLE_BYTES = 1 << 16
+_SAMPLE_LINES = 20
+# Arrow needs each row to fit into one block, of 1 MiB by default, and counts the bytes of a block in 32 bits.
+_ARROW_BLOCK, _LARGEST_ARROW_BLOCK = 1 << 20, (1 << 31) - 1
+_CSV_NUMBER = {
     sign: re.compile(
         rf"\s*[+-]?((\d+({re.escape(sign)}\d*)?|{re.escape(sign)}\d+)([eE][+-]?\d+)?|inf|infinity|nan)\s*",
         re.IGNORECASE,
     )
     for sign in ".,"
 }
+_HEADER_NOTES = {
+    True: "the header (with --no-header, as data)",
+    False: "data; columns are called c1, c2, ... (with --header, as their names)",
+}
+_TIME_FORMATS = ("", " %H:%M", " %H:%M:%S")
+# Arrow reads YYYY-MM-DD by itself.
+_DATE_FORMATS = [
+    *(f"%d{sign}%m{sign}%Y{time}" for sign in "./-" for time in _TIME_FORMATS),
+    *(f"%m{sign}%d{sign}%Y{time}" for sign in "./-" for time in _TIME_FORMATS),
+    *(f"%Y{sign}%m{sign}%d{time}" for sign in "./" for time in _TIME_FORMATS),
+]
+_DATE_LIKE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}( \d{1,2}:\d\d(:\d\d)?)?")
 
 
 def find_delimiter(sample: str, decimal: str | None = None) -> str | None:
-    r"""Return the delimiter that cuts all lines into the same number of cells, or most lines; None if none does.
+    r"""Return the delimiter that splits all or most lines into the same number of cells, or None.
 
-    A given decimal sign is no delimiter.
+    A given decimal sign is not a delimiter.
 
     >>> find_delimiter("a;b\n1,5;2\n2,5;3\n"), find_delimiter("one\ntwo words\n")
     (';', None)
     """
-    best, best_score = None, (0.0, 0)
+    scores = {}
     for delimiter in _DELIMITERS.replace(decimal or "", ""):
-        widths = [len(row) for row in _rows(sample, delimiter)][:200]
-        if not widths:
-            return None
-        common = max(set(widths), key=widths.count)
-        score = (widths.count(common) / len(widths), common)
-        # A delimiter that cuts a few lines only is punctuation.
-        if common > 1 and score[0] > 0.5 and score > best_score:
-            best, best_score = delimiter, score
-    return best
+        widths = [len(row) for row in islice(_rows(sample, delimiter), 200)]
+        common, count = next(iter(Counter(widths).most_common(1)), (0, 0))
+        # A delimiter that splits only a few lines is punctuation.
+        if common > 1 and count > 0.5 * len(widths):
+            scores[delimiter] = (count / len(widths), common)
+    return max(scores, key=lambda delimiter: scores[delimiter], default=None)
 
 
 def find_header(sample: str, delimiter: str) -> bool:
-    r"""Tell names from values: names are no numbers, differ from each other, and do not come again below.
+    r"""Return whether the first line has names: these are not numbers, all differ, and do not occur below.
 
     >>> find_header("age,town\n31,Rome\n40,Oslo\n", ","), find_header("1,2\n3,4\n", ",")
     (True, False)
@@ -77,24 +89,23 @@ def find_header(sample: str, delimiter: str) -> bool:
     first = next(rows, None)
     if not first or len(set(first)) < len(first) or any(not cell.strip() or is_number(cell) for cell in first):
         return False
-    below = list(rows)
-    return not any(cell in {row[at] for row in below if at < len(row)} for at, cell in enumerate(first))
+    return not any(cell == name for row in rows for cell, name in zip(row, first, strict=False))
 
 
 def find_decimal(sample: str, delimiter: str, header: bool) -> str:
-    r"""Return the decimal sign: a comma only where a column shows it and no cell has a decimal point.
+    r"""Return the decimal sign: a comma only if a column has decimal commas and no cell has a decimal point.
 
-    A comma before three digits may as well separate thousands, so a column of such cells alone shows nothing.
+    A comma before three digits may separate thousands, so a column of only such cells decides nothing.
 
     >>> find_decimal("a;b\n1,5;x\n2;y\n", ";", True), find_decimal("a;b\n1,500;1.5\n", ";", True)
     (',', '.')
     """
     rows = list(_rows(sample, delimiter))[1 if header else 0 :]
-    cells = [cell for row in rows for cell in row if cell not in _MISSING]
+    cells = [cell for row in rows for cell in row if cell not in _MISSING_CELLS]
     if not any("," in cell for cell in cells) or any("." in cell and is_number(cell) for cell in cells):
         return "."
     for at in range(max(map(len, rows))):
-        column = [row[at] for row in rows if at < len(row) and row[at] not in _MISSING]
+        column = [row[at] for row in rows if at < len(row) and row[at] not in _MISSING_CELLS]
         if all(is_number(cell, ",") for cell in column) and any(
             "," in cell and not re.fullmatch(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", cell) for cell in column
         ):
@@ -103,12 +114,7 @@ def find_decimal(sample: str, delimiter: str, header: bool) -> str:
 
 
 def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
-    return (row for row in _reader(io.StringIO(text, newline=""), delimiter) if row)
-
-
-def _reader(lines: Any, delimiter: str) -> Any:
-    csv.field_size_limit(_LARGEST_BLOCK)  # of all readers of the process; 128 KiB by default
-    return csv.reader(lines, delimiter=delimiter)
+    return (cells for _, cells in _numbered_rows(text.encode(), delimiter))
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:
@@ -117,14 +123,14 @@ def is_number(cell: str, decimal: str = ".") -> bool:
     >>> is_number("-1.5e3"), is_number("1,5"), is_number("1,5", ","), is_number("1_000")
     (True, False, True, False)
     """
-    return _NUMBER[decimal].fullmatch(cell) is not None
+    return _CSV_NUMBER[decimal].fullmatch(cell) is not None
 
 
-def own_reader(data: Any) -> pa.BufferReader:
-    """Return the bytes of a file as memory of Arrow's own.
+def arrow_reader(data: Any) -> pa.BufferReader:
+    """Return the bytes of a file as memory that Arrow owns.
 
-    Were they Python's, or were a Python function among the options, one of Arrow's threads might let go of them while
-    the interpreter shuts down, which aborts the process: seen in one of twenty short runs.
+    If Python owned them, or if the options held a Python function, one of Arrow's threads could release them while the
+    interpreter shuts down, which aborts the process: seen in one of twenty short runs.
     """
     copy = pa.BufferOutputStream()
     copy.write(data)
@@ -132,38 +138,21 @@ def own_reader(data: Any) -> pa.BufferReader:
 
 
 def sample_of(data: Any) -> str:
-    """Return the first lines of a file, the last of them whole."""
-    size = _SAMPLE
-    start = bytes(data[:size])
-    while size < len(data) and start.count(b"\n") < _LINES:
+    """Return the first lines of a file, without a last one that is cut."""
+    size = _SAMPLE_BYTES
+    while size < len(data) and bytes(data[:size]).count(b"\n") < _SAMPLE_LINES:
         size *= 4
-        start = bytes(data[:size])
+    start = bytes(data[:size])
     if len(data) > size:
         start = start[: start.rfind(b"\n") + 1]
     return start.decode("utf-8-sig", "replace")
 
 
-def line_of(data: Any, delimiter: str, row: int, *, header: bool) -> int:
-    """Return the line of the file on which a row of data begins; found by reading again, for messages only."""
-    reader = _reader(_lines(data), delimiter)
-    seen, before = -1 if header else 0, 0
-    for cells in reader:
-        if cells:
-            if seen == row:
-                return before + 1
-            seen += 1
-        before = reader.line_num
-    return before
-
-
-def _lines(data: Any) -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BytesIO(bytes(data)), encoding="utf-8-sig", newline="")
-
-
-def read_csv(data: Any, name: str, how: ReadOptions) -> tuple[pa.Table, ReadOptions]:
-    """Read a table from UTF-8 text; return also how, with what was found in the file."""
+def read_csv(data: Any, name: str, how: ReadOptions, limit: int) -> Contents:
+    """Read a table from UTF-8 text."""
     sample = sample_of(data)
-    delimiter = how.delimiter or find_delimiter(sample, how.decimal) or (";" if how.decimal == "," else ",")
+    delimiter = how.delimiter or ("\t" if how.format == "tsv" else find_delimiter(sample, how.decimal))
+    delimiter = delimiter or (";" if how.decimal == "," else ",")
     header = find_header(sample, delimiter) if how.header is None else how.header
     decimal = how.decimal or find_decimal(sample, delimiter, header)
     first = next(_rows(sample, delimiter), [])
@@ -171,20 +160,41 @@ def read_csv(data: Any, name: str, how: ReadOptions) -> tuple[pa.Table, ReadOpti
     repeated = next((name for name, count in Counter(names).items() if count > 1), None)
     if repeated is not None:
         raise Failure(f"{name}: two columns are called {repeated!r} in the header, line 1; rename one of them")
-    kept = {cell if header else f"f{at}": names[at] for at, cell in enumerate(first)}
-    types = {cell: pa.string() for cell, column in kept.items() if column in how.texts}
+    keys = first if header else [f"f{at}" for at in range(len(first))]
+    types = {key: pa.string() for key, column in zip(keys, names, strict=True) if column in how.texts}
     try:
-        table = _parsed(data, delimiter, header, decimal, types).rename_columns(names)
+        table = _parse(data, delimiter, header, decimal, types).rename_columns(names)
     except pa.ArrowInvalid as error:
-        if "columns, got" in str(error):
-            _refuse_ragged(data, name, delimiter, len(names))
-        raise Failure(f"{name}: {_reason(error)}") from None
-    return unprotected(table), replace(how, delimiter=delimiter, header=header, decimal=decimal)
+        raise Failure(f"{name}: {_reason(error, data, delimiter, len(names))}") from None
+
+    def place(row: int) -> str:
+        """Return the line of a row, by reading the file again: this is for messages only."""
+        last = deque(islice(_numbered_rows(data, delimiter), row + header + 1), maxlen=1)
+        return f"line {last[0][0]}"
+
+    notes = []
+    if how.header is None:
+        notes.append(f"{name}: the first line is read as {_HEADER_NOTES[header]}")
+    if how.decimal is None and decimal == ",":
+        notes.append(f"{name}: commas are read as decimal signs (with --decimal ., as text)")
+    found = replace(how, delimiter=delimiter, header=header, decimal=decimal)
+    return _convert_dates(Contents(name, "table", unprotected(table), place, notes, found))
 
 
-def _parsed(data: Any, delimiter: str, header: bool, decimal: str, types: dict[str, Any]) -> pa.Table:
-    source, block = own_reader(data), _BLOCK
-    # Lines inside quotes take Arrow longer to cut, so only where there are quotes at all.
+def _numbered_rows(data: Any, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row with the line on which it begins: cells in quotes may hold several lines."""
+    csv.field_size_limit(_LARGEST_ARROW_BLOCK)  # for all readers of the process; 128 KiB by default
+    lines = io.TextIOWrapper(io.BytesIO(bytes(data)), encoding="utf-8-sig", newline="")
+    reader, before = csv.reader(lines, delimiter=delimiter), 0
+    for cells in reader:
+        if cells:
+            yield before + 1, cells
+        before = reader.line_num
+
+
+def _parse(data: Any, delimiter: str, header: bool, decimal: str, types: dict[str, Any]) -> pa.Table:
+    source, block = arrow_reader(data), _ARROW_BLOCK
+    # Line ends inside quotes make parsing slower, so they are allowed only where there are quotes.
     quotes = data.find(b'"') >= 0
     while True:
         try:
@@ -193,33 +203,103 @@ def _parsed(data: Any, delimiter: str, header: bool, decimal: str, types: dict[s
                 read_options=arrow_csv.ReadOptions(autogenerate_column_names=not header, block_size=block),
                 parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=quotes),
                 convert_options=arrow_csv.ConvertOptions(
-                    null_values=_MISSING, strings_can_be_null=True, decimal_point=decimal, column_types=types
+                    null_values=_MISSING_CELLS, strings_can_be_null=True, decimal_point=decimal, column_types=types
                 ),
             )
         except pa.ArrowInvalid as error:
             longer = "straddling" in str(error) or "cannot infer number of columns" in str(error)
-            if not longer or block >= min(len(data), _LARGEST_BLOCK):
+            if not longer or block >= min(len(data), _LARGEST_ARROW_BLOCK):
                 raise
-            block = min(8 * block, _LARGEST_BLOCK)
+            block = min(8 * block, _LARGEST_ARROW_BLOCK)
             source.seek(0)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, data: Any, delimiter: str, width: int) -> str:
+    """Return what is wrong with a file that Arrow cannot parse."""
     text = str(error).splitlines()[0]
+    if "columns, got" in str(error):
+        other = "" if delimiter == "," else f", or name another delimiter than {delimiter!r} with --delimiter"
+        for line, cells in _numbered_rows(data, delimiter):
+            if len(cells) != width:
+                found = f"line {line} has {counted(len(cells), 'cell')}, but the first line has {width:,}"
+                return f"{found}; correct the line{other}"
+        return "lines have different numbers of cells; name the delimiter with --delimiter"
     if "straddling" in text:
         return "a row is longer than 2 GiB, which cannot be read; shorten it or leave it out"
     return "the file is empty" if "Empty CSV" in text else text
 
 
-def _refuse_ragged(data: Any, name: str, delimiter: str, width: int) -> None:
-    reader = _reader(_lines(data), delimiter)
-    before = 0
-    for cells in reader:
-        if cells and len(cells) != width:
-            other = "" if delimiter == "," else f", or name another delimiter than {delimiter!r} with --delimiter"
-            raise Failure(
-                f"{name}: line {before + 1} has {counted(len(cells), 'cell')}, but the first line has {width:,}; "
-                f"correct the line{other}"
-            )
-        before = reader.line_num
-    raise Failure(f"{name}: lines have different numbers of cells; name the delimiter with --delimiter")
+def find_date_formats(cells: list[str]) -> list[str]:
+    """Return the formats in which all texts are dates: two if day and month are ambiguous.
+
+    >>> find_date_formats(["31.12.2024", "1.2.2025"]), find_date_formats(["1.2.3"])
+    (['%d.%m.%Y'], [])
+    >>> find_date_formats(["03/04/2024"]), find_date_formats(["03/04/2024", "03/14/2024"])
+    (['%d/%m/%Y', '%m/%d/%Y'], ['%m/%d/%Y'])
+    """
+    if not cells or not all(map(_DATE_LIKE.fullmatch, cells)):
+        return []
+    fitting = [form for form in _DATE_FORMATS if _not_a_date(cells, form) is None]
+    # With dots, the day comes first in every country that uses them.
+    return fitting[:1] if fitting and "." in fitting[0] else fitting
+
+
+def _convert_dates(contents: Contents) -> Contents:
+    """Convert the columns of dates, note what was done, and add their formats to ``how``."""
+    table, how = contents.values, contents.how
+    found: dict[str, str] = {}
+    doubts: list[str] = []
+    for at, column in enumerate(table.column_names):
+        if column in how.texts or not pa.types.is_string(table[column].type):
+            continue
+        cells = [cell for cell in pc.unique(table[column]).to_pylist() if cell is not None]
+        form = how.dates.get(column)
+        if form is not None:
+            wrong = _not_a_date(cells, form)
+            if wrong is not None:
+                problem = f"is {wrong!r}, but the dates of the model's file have the form {form}"
+                raise contents.cell_failure(pc.index(table[column], wrong).as_py(), column, problem)
+        elif how.date_format is not None and cells and _not_a_date(cells, how.date_format) is None:
+            form = how.date_format
+        else:
+            formats = find_date_formats(cells)
+            form = formats[0] if len(formats) == 1 else None
+            doubts += _doubts(contents, column, cells, formats)
+        if form is not None:
+            found[column] = form
+            table = table.set_column(at, column, _converted(table[column], form))
+    if how.date_format is not None and how.date_format not in found.values():
+        raise WrongUsage(f"--date-format {how.date_format}: no column of {contents.name} holds only dates of this form")
+    detected = {name: form for name, form in found.items() if name not in how.dates}
+    notes = [f"column {name!r} is read as dates of the form {form}" for name, form in detected.items()]
+    return replace(contents, values=table, notes=contents.notes + notes + doubts, how=replace(how, dates=found))
+
+
+def _not_a_date(cells: list[str], form: str) -> str | None:
+    """Return the first text that is not a date in a format."""
+    for cell in cells:
+        try:
+            datetime.strptime(cell, form)
+        except ValueError:
+            return cell
+    return None
+
+
+def _converted(column: Any, form: str) -> Any:
+    coded = pc.dictionary_encode(column.combine_chunks())
+    values = [datetime.strptime(cell, form) for cell in coded.dictionary.to_pylist()]
+    return pa.array(values, pa.timestamp("us")).take(coded.indices)
+
+
+def _doubts(contents: Contents, column: str, cells: list[str], formats: list[str]) -> list[str]:
+    """Explain why a column that looks like dates is read as text."""
+    if len(formats) > 1:
+        return [
+            f"column {column!r} holds dates such as {cells[0]}, in which day and month are ambiguous, so it is read as "
+            f"text; --date-format {formats[0]} or {formats[1]} says which comes first"
+        ]
+    wrong = [cell for cell in cells if not _DATE_LIKE.fullmatch(cell)]
+    if formats or not 0 < len(wrong) < 0.5 * len(cells):
+        return []
+    where = contents.place(pc.index(contents.values[column], wrong[0]).as_py())
+    return [f"column {column!r} is read as text, not as dates, because of {wrong[0]!r} ({where})"]

@@ -1,17 +1,17 @@
-"""The file of ``cluster --save``: medoids and what is needed to put new data beside them.
+"""The file of ``cluster --save``: medoids, and what is needed to compare new data with them.
 
 It is JSON, read by a JSON parser and by nothing else, so loading it never runs code::
 
     {"format": "medoids model", "version": 1, "sha256": "...", "model": {...}}
 
-``sha256`` is that of the text of ``model``, written with sorted keys and without spaces: a file that was changed or cut
-is found out. It is a checksum and no signature: who changes the file on purpose can also make a new one.
+``sha256`` is the checksum of the text of ``model``, written with sorted keys and without spaces; it detects a file that
+was changed or cut. It is not a signature: anyone who changes the file on purpose can also compute a new checksum.
 
 ``model`` has ``kind`` (vectors, sparse, table, strings, series, matrix), ``metric``, ``metric_params``, ``columns``
 (names, or null), ``scaling`` (null, or ``centre`` and ``spread`` of each column), ``n`` (rows of the fit), ``rows``
 (the medoids' numbers), ``width`` (columns of vectors), ``reading`` (how the file was read: ``format``, ``delimiter``,
 ``header``, ``decimal``, ``encoding``, ``array``, and in ``dates`` the format of each column of dates), ``medoids`` as
-below, and, for people, ``algorithm``, ``loss``, ``sizes``, ``seed`` and ``made_by``.
+below, and, for information, ``algorithm``, ``loss``, ``sizes``, ``seed`` and ``made_by``.
 
 ========  ==========================================================================================================
 kind      medoids
@@ -20,7 +20,7 @@ vectors   a list of numbers each
 sparse    ``{"columns": [...], "values": [...]}`` each
 strings   a text, or a list of tokens, each
 series    a list of numbers each, or of lists of numbers for several channels
-matrix    null: new data have a distance to each row of the fit
+matrix    null: each new row has the distances to all rows of the fit
 table     ``{"types": {column: type}, "rows": [...], "corners": [...]}``; values are null, numbers, booleans, texts, or
           microseconds since 1970 for type ``timestamp[us]``. The corners are two further rows, with the smallest and
           the largest value of each column of numbers, from which the ranges of the fit follow.
@@ -31,7 +31,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -42,247 +41,212 @@ import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
 from medoids._version import __version__
-from medoids.cli.failures import Failure, WrongUsage
-from medoids.cli.features import Features, Scaling, canonical, flattened, kinds_of, numbers_of
-from medoids.cli.model_form import check_model
-from medoids.cli.read_options import ReadOptions
-from medoids.cli.reading import Contents
-from medoids.distances import Dissimilarity, dissimilarity
+from medoids.cli.contents import Contents, ReadOptions
+from medoids.cli.features import Features, Scaling, as_rows, metric_kinds
+from medoids.cli.messages import Failure, WrongUsage
+from medoids.cli.model_schema import check_model_body
+from medoids.cli.tables import canonical_table, number_columns, text_column
+from medoids.distances import dissimilarity
 from medoids.engine.arrays import Float64s
+from medoids.engine.threads import spans
 from medoids.result import Clustering
 
-__all__ = ["Model", "load", "save"]
+__all__ = ["Model", "load_model", "save_model"]
 
-
-FORMAT, VERSION = "medoids model", 1
-_TYPES = {
+_FILE_FORMAT, _FILE_VERSION = "medoids model", 1
+_ARROW_TYPES = {
     "int64": pa.int64(),
     "double": pa.float64(),
     "bool": pa.bool_(),
     "string": pa.string(),
     "timestamp[us]": pa.timestamp("us"),
 }
-# Rows of new data that are compared at a time.
-_ROWS = 65_536
+# Kinds of contents that a kind of model takes; other kinds of models take numbers of any of these.
+_ACCEPTED_CONTENTS = {"strings": ("texts",), "series": ("series", "array"), "table": ("table",)}
+_NUMBER_CONTENTS = ("table", "array", "sparse")
+# Rows of new data compared at a time, which bounds the memory of a prediction.
+_PREDICTED_ROWS = 65_536
 
 
-def save(draft: Path, found: Features, clustering: Clustering) -> None:
+def save_model(draft: Path, found: Features, clustering: Clustering) -> None:
     """Write the model of a clustering."""
-    parameters = clustering.parameters
-    rows = clustering.medoid_indices
+    parameters, rows = clustering.parameters, clustering.medoid_indices
     body = {
         "kind": found.kind,
         "metric": found.metric,
         "metric_params": parameters.get("metric_params"),
         "columns": found.names,
-        "scaling": None
-        if found.scaling is None
-        else {"centre": found.scaling.centre.tolist(), "spread": found.scaling.spread.tolist()},
+        "scaling": found.scaling and {name: value.tolist() for name, value in vars(found.scaling).items()},
         "n": len(found),
         "rows": rows.tolist(),
         "width": int(found.X.shape[1]) if found.kind in ("vectors", "sparse", "matrix") else None,
-        "reading": found.how.remembered(),
-        "medoids": _encoded(found, rows),
+        "reading": found.how.stored(),
+        "medoids": _encode(found.X, found.kind, rows),
         "algorithm": clustering.algorithm,
         "loss": clustering.loss,
         "sizes": np.bincount(clustering.labels, minlength=len(rows)).tolist(),
         "seed": parameters.get("random_state"),
         "made_by": f"medoids {__version__}",
     }
-    whole = {"format": FORMAT, "version": VERSION, "sha256": _digest(body), "model": body}
+    whole = {"format": _FILE_FORMAT, "version": _FILE_VERSION, "sha256": _checksum(body), "model": body}
     draft.write_text(json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def _digest(body: Any) -> str:
+def _checksum(body: Any) -> str:
     text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _encoded(found: Features, rows: Any) -> Any:
-    X = found.X
-    if found.kind == "matrix":
+def _encode(X: Any, kind: str, rows: Any) -> Any:
+    """Return the medoids as the module describes them."""
+    if kind == "matrix":
         return None
-    if found.kind == "vectors":
-        return np.asarray(X[rows], dtype=np.float64).tolist()
-    if found.kind == "sparse":
-        part = csr_array(X[rows])
-        ends = part.indptr
-        return [{"columns": part.indices[a:b].tolist(), "values": part.data[a:b].tolist()} for a, b in pairwise(ends)]
-    if found.kind == "table":
-        part = _plain(X.take(rows))
+    if kind == "table":
         types = {name: str(X[name].type) for name in X.column_names}
-        low, high = dict(part[0]), dict(part[0])
-        for name in X.column_names:
-            if types[name] in ("int64", "double", "timestamp[us]"):
-                ends_ = pc.min_max(pc.drop_null(X[name])).as_py()
-                extremes = pa.table({name: pa.array([ends_["min"], ends_["max"]], type=X[name].type)})
-                low[name], high[name] = (row[name] for row in _plain(extremes))
-        return {"types": types, "rows": part, "corners": [low, high]}
-    return [np.asarray(X[i], dtype=np.float64).tolist() if found.kind == "series" else X[i] for i in rows]
+        corners = {name: X[name].take(rows[[0, 0]]) for name in types}
+        for name, type_ in types.items():
+            if type_ in ("int64", "double", "timestamp[us]"):
+                ends = pc.min_max(X[name]).as_py()
+                corners[name] = pa.array([ends["min"], ends["max"]], X[name].type)
+        return {"types": types, "rows": _json_rows(X.take(rows)), "corners": _json_rows(pa.table(corners))}
+    if kind == "sparse":
+        part = csr_array(X[rows])
+        slices = [slice(*ends) for ends in pairwise(part.indptr)]
+        return [{"columns": part.indices[row].tolist(), "values": part.data[row].tolist()} for row in slices]
+    return [X[i] if kind == "strings" else np.asarray(X[i], dtype=np.float64).tolist() for i in rows]
 
 
-def _plain(table: Any) -> list[dict[str, Any]]:
-    columns = {
-        name: table[name].cast(pa.int64()) if pa.types.is_timestamp(table[name].type) else table[name]
-        for name in table.column_names
-    }
-    plain: list[dict[str, Any]] = pa.table(columns).to_pylist()
-    return plain
+def _json_rows(table: Any) -> Any:
+    for at, column in enumerate(table.columns):
+        if pa.types.is_timestamp(column.type):
+            table = table.set_column(at, table.column_names[at], column.cast(pa.int64()))
+    return table.to_pylist()
 
 
-@dataclass(frozen=True)
 class Model:
-    """Medoids, ready to be compared with new data."""
+    """Medoids to compare with new data; ``body`` is the part ``model`` of a file."""
 
-    body: dict[str, Any]
-
-    @property
-    def k(self) -> int:
-        return len(self.body["rows"])
-
-    @property
-    def how(self) -> ReadOptions:
-        """How the file was read that the model was made of."""
-        return ReadOptions.recalled(self.body["reading"])
+    def __init__(self, body: dict[str, Any]) -> None:
+        self.body = body
+        self.kind: str = body["kind"]
+        self.metric: str = body["metric"]
+        self.k = len(body["rows"])
+        self.how = ReadOptions(**body["reading"])
 
     def text_columns(self) -> list[str]:
         """Return the columns whose cells are text, whatever the cells of another file look like."""
-        if self.body["kind"] == "table":
+        if self.kind == "table":
             return [name for name, kind in self.body["medoids"]["types"].items() if kind == "string"]
-        return list(self.body["columns"] or []) if self.body["kind"] == "strings" else []
+        return list(self.body["columns"] or []) if self.kind == "strings" else []
 
     def distances(self, X: Any) -> Float64s:
-        """Distances from each medoid to new data, of shape (k, rows)."""
-        if self.body["kind"] == "matrix":
+        """Return the distances from each medoid to new data, of shape (k, rows)."""
+        if self.kind == "matrix":
             return np.asarray(X[:, self.body["rows"]], dtype=np.float64).T
         from medoids.inputs import check_data  # loads scikit-learn, which a wrong file need not wait for
 
-        metric = self.body["metric"]
-        near = self._distance()
-        count = X.shape[0] if hasattr(X, "shape") else len(X)
-        parts = [X[start : start + _ROWS] for start in range(0, count, _ROWS)]
-        return np.hstack([near.cross(check_data(part, metric)) for part in parts])
+        fitted = dissimilarity(check_data(self._medoids(), self.metric), self.metric, self.body["metric_params"])
+        medoids = fitted.take(np.arange(self.k))
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        parts = (check_data(X[span], self.metric) for span in spans(n, _PREDICTED_ROWS))
+        return np.hstack([medoids.cross(part) for part in parts])
 
-    def _distance(self) -> Dissimilarity:
-        """The distance among the medoids, with what was fitted to the training data."""
-        from medoids.inputs import check_data
-
-        body = self.body
-        metric, medoids = body["metric"], body["medoids"]
-        if body["kind"] == "vectors":
-            X: Any = np.array(medoids, dtype=np.float64)
-        elif body["kind"] == "sparse":
+    def _medoids(self) -> Any:
+        """Return the medoids as data of the metric; those of a table with its corners, which give the ranges."""
+        medoids = self.body["medoids"]
+        if self.kind == "vectors":
+            return np.array(medoids, dtype=np.float64)
+        if self.kind == "sparse":
             ends = np.cumsum([0, *(len(row["columns"]) for row in medoids)])
             columns = np.concatenate([np.array(row["columns"], dtype=np.int64) for row in medoids])
             values = np.concatenate([np.array(row["values"], dtype=np.float64) for row in medoids])
-            X = csr_array((values, columns, ends), shape=(len(medoids), body["width"]))
-        elif body["kind"] == "table":
-            X = _table([*medoids["rows"], *medoids["corners"]], medoids["types"])
-        elif body["kind"] == "series":
-            X = [np.array(series, dtype=np.float64) for series in medoids]
-        else:
-            X = medoids
-        every = dissimilarity(check_data(X, metric), metric, body["metric_params"])
-        return every.take(np.arange(self.k))
+            return csr_array((values, columns, ends), shape=(len(medoids), self.body["width"]))
+        if self.kind == "table":
+            rows, types = [*medoids["rows"], *medoids["corners"]], medoids["types"]
+            return pa.table({name: pa.array([row[name] for row in rows], _ARROW_TYPES[types[name]]) for name in types})
+        return [np.array(series, dtype=np.float64) for series in medoids] if self.kind == "series" else medoids
 
     def data_of(self, contents: Contents) -> Any:
-        """Return the rows of a file as this model takes them."""
-        body, name = self.body, contents.name
-        kind = body["kind"]
-        if kind in ("strings", "series"):
-            if contents.kind == "table" and kind == "strings" and body["columns"]:
-                column = body["columns"][0]
-                if column not in contents.values.column_names:
-                    raise Failure(f"{name} has no column {column!r}, which the model was made with")
-                return [str(value) for value in contents.values[column].to_pylist()]
-            wanted = "texts" if kind == "strings" else "series"
-            if contents.kind != wanted and not (kind == "series" and contents.kind == "array"):
-                raise Failure(f"{name} holds a {contents.kind}, but the model was made of {wanted}")
-            return contents.values
-        if kind == "table":
+        """Return the rows of a file in the form that this model takes."""
+        columns = self.body["columns"]
+        if self.kind == "strings" and columns and contents.kind == "table":
+            _check_columns(contents, columns[:1])
+            return text_column(contents, columns[0])
+        accepted = _ACCEPTED_CONTENTS.get(self.kind, _NUMBER_CONTENTS)
+        if contents.kind not in accepted:
+            wanted = " or ".join(accepted)
+            raise Failure(f"{contents.name} holds data of kind {contents.kind}; the model takes data of kind {wanted}")
+        if self.kind == "table":
             return self._table_of(contents)
-        if contents.kind == "table":
-            names = body["columns"] if kind != "matrix" else None
-            X: Any = numbers_of(contents, names or contents.values.column_names)
-        elif contents.kind in ("array", "sparse"):
-            X = self._columns_of(contents)
-        else:
-            raise Failure(f"{name} holds {contents.kind}, but the model was made of {kind}")
-        if X.shape[1] != body["width"]:
-            raise Failure(f"{name} has {X.shape[1]} columns, but the model was made with {body['width']}")
-        if body["scaling"] is not None:
-            scaling = Scaling(np.array(body["scaling"]["centre"]), np.array(body["scaling"]["spread"]))
-            X = scaling.apply(np.asarray(X, dtype=np.float64))
-        return X.toarray() if contents.kind == "sparse" and kind == "vectors" else X
-
-    def _columns_of(self, contents: Contents) -> Any:
-        """Columns of an array are called x0, x1, ...; those of the fit are taken, where it took some of them."""
-        if contents.values.ndim == 3 and "series" in kinds_of(self.body["metric"]):
-            raise Failure(
-                f"{contents.name} holds series of several channels, but the model was made of series of one channel"
-            )
-        X, columns = flattened(contents.values), self.body["columns"]
-        if (
-            columns
-            and all(name.startswith("x") and name[1:].isdigit() for name in columns)
-            and X.shape[1] != len(columns)
-        ):
-            wanted = [int(name[1:]) for name in columns]
-            if max(wanted) < X.shape[1]:
-                return X[:, wanted]
-        return X
+        return contents.values if self.kind in ("strings", "series") else self._numbers_of(contents)
 
     def _table_of(self, contents: Contents) -> Any:
         types = self.body["medoids"]["types"]
-        if contents.kind != "table":
-            raise Failure(f"{contents.name} holds a {contents.kind}, but the model was made of a table")
-        table = contents.values
-        for name in types:
-            if name not in table.column_names:
-                have = ", ".join(table.column_names)
-                raise Failure(f"{contents.name} has no column {name!r}, which the model was made with; it has {have}")
-        table = canonical(table.select(list(types)))
-        columns = {}
+        _check_columns(contents, list(types))
+        table, columns = canonical_table(contents.values.select(list(types))), {}
         for name, kind in types.items():
             try:
-                columns[name] = table[name].cast(_TYPES[kind])
+                columns[name] = table[name].cast(_ARROW_TYPES[kind])
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                reason = str(error).splitlines()[0]
-                raise Failure(f"{contents.name}: column {name!r} is not {kind}, as in the model: {reason}") from None
+                raise Failure(
+                    f"{contents.name}: column {name!r} is not {kind}, as in the model: {str(error).splitlines()[0]}"
+                ) from None
         return pa.table(columns)
 
+    def _numbers_of(self, contents: Contents) -> Any:
+        X, columns, width = contents.values, self.body["columns"], self.body["width"]
+        if contents.kind == "table":
+            names = X.column_names if self.kind == "matrix" or not columns else columns
+            _check_columns(contents, names)
+            X = number_columns(contents, names, "the model")
+        elif X.ndim == 3 and "series" in metric_kinds(self.metric):
+            raise Failure(
+                f"{contents.name} holds series of several channels, but the model was made of series of one channel"
+            )
+        else:
+            X = as_rows(X)
+            # Columns of an array are called x0, x1, ...; the model may have been made of some of them.
+            wanted = [int(name[1:]) for name in columns or [] if name.startswith("x") and name[1:].isdigit()]
+            if len(wanted) == width and max(wanted) < X.shape[1]:
+                X = X[:, wanted]
+        if X.shape[1] != width:
+            raise Failure(f"{contents.name} has {X.shape[1]} columns, but the model was made with {width}")
+        if self.body["scaling"] is not None:
+            scaling = Scaling(**{name: np.array(values) for name, values in self.body["scaling"].items()})
+            X = scaling.apply(np.asarray(X, dtype=np.float64))
+        return X.toarray() if contents.kind == "sparse" and self.kind == "vectors" else X
 
-def _table(rows: list[dict[str, Any]], types: dict[str, str]) -> Any:
-    return pa.table({name: pa.array([row[name] for row in rows], type=_TYPES[kind]) for name, kind in types.items()})
+
+def _check_columns(contents: Contents, names: list[str]) -> None:
+    """Refuse a table without a column of the model."""
+    present = set(contents.values.column_names)
+    missing = next((name for name in names if name not in present), None)
+    if missing is not None:
+        have = ", ".join(contents.values.column_names)
+        raise Failure(f"{contents.name} has no column {missing!r}, which the model was made with; it has {have}")
 
 
-def load(path: str) -> Model:
+def load_model(path: str) -> Model:
     """Read a model file, and refuse one that is not as it was written."""
+    again = "make it again with cluster --save"
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise Failure(f"there is no model file {path}") from None
-    except UnicodeDecodeError:
-        raise Failure(f"{path} is not a model file: it is not text; make one with cluster --save") from None
+        whole = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise Failure(f"cannot read the model file {path}: {error.strerror}") from None
-    try:
-        whole = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        where = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else "nested too deeply"
-        raise Failure(f"{path} is not a model file, or was cut: {where}") from None
-    if not isinstance(whole, dict) or whole.get("format") != FORMAT:
-        raise Failure(f"{path} is not a model file: it does not say format {FORMAT!r}; make one with cluster --save")
-    if whole.get("version") != VERSION:
+    except (ValueError, RecursionError) as error:
+        raise Failure(f"{path} is not a model file, or was cut: {error}; {again}") from None
+    if not isinstance(whole, dict) or whole.get("format") != _FILE_FORMAT:
         raise Failure(
-            f"{path} is of version {whole.get('version')!r}, and this program reads version {VERSION}; "
-            "make it again with cluster --save, or use another version of medoids"
+            f"{path} is not a model file: it does not say format {_FILE_FORMAT!r}; make one with cluster --save"
         )
+    if whole.get("version") != _FILE_VERSION:
+        version = f"version {whole.get('version')!r}, and this program reads version {_FILE_VERSION}"
+        raise Failure(f"{path} is of {version}; {again}, or use another version of medoids")
     body = whole.get("model")
-    if not isinstance(body, dict) or whole.get("sha256") != _digest(body):
-        raise Failure(f"{path} was changed or damaged: its checksum does not fit its content; make it again")
+    if not isinstance(body, dict) or whole.get("sha256") != _checksum(body):
+        raise Failure(f"{path} was changed or damaged: its checksum does not match its content; {again}")
     try:
-        check_model(body)
+        check_model_body(body)
     except (ValueError, WrongUsage) as error:
-        raise Failure(f"{path} is not a valid model: {error}; make it again with cluster --save") from None
+        raise Failure(f"{path} is not a valid model: {error}; {again}") from None
     return Model(body)

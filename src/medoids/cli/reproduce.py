@@ -8,11 +8,13 @@ from typing import Annotated
 
 import typer
 
-from medoids.cli.failures import Failure, WrongUsage
-from medoids.cli.options import OUT, Quiet, check_choice
-from medoids.cli.telling import tell
+from medoids.cli.messages import Failure, print_notes
+from medoids.cli.options import (
+    OUTPUT_PANEL,
+    QuietOption,
+    one_of,
+)
 from medoids.storage.files import Lock
-from medoids.wording import unknown
 
 __all__ = ["reproduce"]
 
@@ -38,14 +40,18 @@ def reproduce(
     out: Annotated[
         str | None,
         typer.Option(
-            metavar="DIR", help="Where rows, page and figures go; reproduced-SCALE by default.", rich_help_panel=OUT
+            metavar="DIR",
+            help="Where rows, page and figures go; reproduced-SCALE by default.",
+            rich_help_panel=OUTPUT_PANEL,
         ),
     ] = None,
     no_run: Annotated[
         bool,
-        typer.Option("--no-run", help="Only write the page again, from the rows of earlier runs.", rich_help_panel=OUT),
+        typer.Option(
+            "--no-run", help="Only write the page again, from the rows of earlier runs.", rich_help_panel=OUTPUT_PANEL
+        ),
     ] = False,
-    quiet: Quiet = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Run the paper's experiments and compare each result with the paper's: a page, figures, and one row per run.
 
@@ -55,10 +61,9 @@ def reproduce(
     """
     from medoids.reproduction.settings import NAMES, SCALES
 
-    check_choice("--scale", scale, tuple(SCALES))
+    one_of("--scale", *SCALES)(scale)
     for name in names or []:
-        if name not in NAMES:
-            raise WrongUsage(f"experiment {name} {unknown(name, NAMES)}")
+        one_of("experiment", *NAMES)(name)
     # After the checks: these load scikit-learn, which takes seconds.
     from medoids.datasets import data_folder
 
@@ -87,9 +92,9 @@ def _add_rows_and_page(
         runs, reasons = possible(missing(plan(names or NAMES, SCALES[scale]), rows), data)
         if reasons and not runs and not len(rows):
             raise Failure("; ".join(reasons))
-        tell([f"left out: {reason}" for reason in reasons], quiet)
+        print_notes([f"left out: {reason}" for reason in reasons], quiet)
         if runs:
-            tell(
+            print_notes(
                 [f"{len(runs)} runs, {_long(sum(map(expected_seconds, runs)))} on one core; rows go to {rows.path}"],
                 quiet,
             )

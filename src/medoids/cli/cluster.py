@@ -1,0 +1,298 @@
+"""``medoids cluster``, and ``medoids predict`` for the model that it saves."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
+
+from medoids.cli.contents import ReadOptions, Selection
+from medoids.cli.messages import WrongUsage, print_files, print_json, print_notes, print_table, truncated
+from medoids.cli.options import (
+    DEFAULT_MEMORY_LIMIT,
+    FIT_PANEL,
+    OUTPUT_PANEL,
+    TABLE_SUFFIXES,
+    ArrayOption,
+    AsJsonOption,
+    CandidatesOption,
+    ColumnsOption,
+    DateFormatOption,
+    DecimalOption,
+    DelimiterOption,
+    EncodingOption,
+    FileArgument,
+    FormatOption,
+    FrozenOption,
+    HeaderOption,
+    IdOption,
+    IgnoreOption,
+    ImageShapeOption,
+    JobsOption,
+    KOption,
+    MaxBytesOption,
+    MaxIterOption,
+    MemoryLimitOption,
+    MetricOption,
+    MetricParamOption,
+    PrecomputedOption,
+    QuietOption,
+    ReportOption,
+    ScaleOption,
+    SeedOption,
+    WeightsOption,
+    name_ending_in,
+    one_of,
+    parse_algorithm,
+    parse_labels_name,
+    parse_metric_params,
+    refuse_used_checkpoint,
+)
+from medoids.cli.workflow import claimed, file_title, load_features, write_report
+from medoids.wording import counted
+
+__all__ = ["cluster", "predict"]
+
+# Characters of a medoid in the printed table, so that a row fits on a line.
+_MEDOID_WIDTH = 60
+
+
+def cluster(
+    file: FileArgument,
+    k: KOption,
+    metric: MetricOption = None,
+    metric_param: MetricParamOption = None,
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            parser=parse_algorithm,
+            help="auto, which chooses one, pairedpam, fastpam1, clara, ...",
+            rich_help_panel=FIT_PANEL,
+        ),
+    ] = "auto",
+    columns: ColumnsOption = None,
+    ignore: IgnoreOption = None,
+    id: IdOption = None,
+    weights: WeightsOption = None,
+    scale: ScaleOption = "none",
+    precomputed: PrecomputedOption = False,
+    format: FormatOption = None,
+    delimiter: DelimiterOption = None,
+    header: HeaderOption = None,
+    decimal: DecimalOption = None,
+    encoding: EncodingOption = None,
+    date_format: DateFormatOption = None,
+    array: ArrayOption = "",
+    max_bytes: MaxBytesOption = None,
+    seed: SeedOption = 0,
+    max_iter: MaxIterOption = 300,
+    memory_limit: MemoryLimitOption = DEFAULT_MEMORY_LIMIT,
+    jobs: JobsOption = None,
+    swap: Annotated[
+        str,
+        typer.Option(
+            parser=one_of("--swap", "best", "eager"),
+            help="best: the best swap at each step, as PAM; eager: several swaps at once (pairedpam).",
+            rich_help_panel=FIT_PANEL,
+        ),
+    ] = "best",
+    frozen: FrozenOption = None,
+    candidates: CandidatesOption = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Seconds after which the search ends, whatever it is doing; the best so far is kept.",
+            rich_help_panel=FIT_PANEL,
+        ),
+    ] = None,
+    keep_best: Annotated[
+        bool,
+        typer.Option("--keep-best", help="On Ctrl-C, keep the best medoids so far.", rich_help_panel=FIT_PANEL),
+    ] = False,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(help="Save the state to this file after each step, for --resume.", rich_help_panel=FIT_PANEL),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Continue from the file of --checkpoint, if it exists.", rich_help_panel=FIT_PANEL
+        ),
+    ] = False,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            parser=parse_labels_name,
+            help="Labels: .csv, .tsv, .parquet or .jsonl; - for CSV on standard output.",
+            rich_help_panel=OUTPUT_PANEL,
+        ),
+    ] = None,
+    medoids: Annotated[
+        str | None,
+        typer.Option(
+            parser=name_ending_in("--medoids", *TABLE_SUFFIXES),
+            help="Medoids: .csv, .tsv, .parquet or .jsonl.",
+            rich_help_panel=OUTPUT_PANEL,
+        ),
+    ] = None,
+    report: ReportOption = None,
+    image_shape: ImageShapeOption = None,
+    save: Annotated[
+        str | None, typer.Option(help="Save a model for 'medoids predict'.", rich_help_panel=OUTPUT_PANEL)
+    ] = None,
+    as_json: AsJsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Find k medoids in a file, and the cluster of each row. Rows count from 0.
+
+    [dim]medoids cluster flowers.csv -k 3 --scale standard --report flowers.html[/dim]
+
+    [dim]medoids cluster words.txt -k 20 --output labels.csv[/dim]
+    """
+    from medoids.cli.results import cluster_summary, labels_table, medoids_table, write_table
+
+    if as_json and output == "-":
+        raise WrongUsage("--json and --output - both want standard output; name a file for one of them")
+    refuse_used_checkpoint(checkpoint, resume)
+    wanted = {"--output": output, "--medoids": medoids, "--report": report, "--save": save}
+    paths = {option: path for option, path in wanted.items() if path is not None and path != "-"}
+    with claimed(paths, file) as drafts:
+        found = load_features(
+            file,
+            ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes),
+            Selection(columns, ignore, id, weights),
+            metric=metric,
+            precomputed=precomputed,
+            scale=scale,
+            k=k,
+            quiet=quiet,
+        )
+        from medoids.api import k_medoids
+
+        began = perf_counter()
+        try:
+            clustering = k_medoids(
+                found.X,
+                k,
+                sample_weight=found.weights,
+                on_interrupt="return" if keep_best else "raise",
+                metric=found.metric,
+                metric_params=parse_metric_params(metric_param),
+                algorithm=algorithm,
+                swap=swap,
+                max_iter=max_iter,
+                time_limit=time_limit,
+                memory_limit=memory_limit,
+                frozen_medoids=frozen,
+                candidates=candidates,
+                checkpoint=checkpoint,
+                resume=resume,
+                random_state=seed,
+                n_jobs=jobs,
+                verbose=0 if quiet else 1,
+            )
+        except KeyboardInterrupt:
+            if checkpoint is not None and Path(checkpoint).exists():
+                sys.stderr.write(
+                    "medoids: the steps so far are saved; "
+                    f"continue with --checkpoint {shlex.quote(checkpoint)} --resume\n"
+                )
+            raise
+        seconds = perf_counter() - began
+        if output is not None:
+            table = labels_table(clustering.labels, clustering.distances, found.ids, found.id_name)
+            write_table(table, drafts.get("--output", sys.stdout.buffer), Path(output).suffix)
+        if medoids is not None:
+            write_table(medoids_table(found, clustering), drafts["--medoids"], Path(medoids).suffix)
+        if save is not None:
+            from medoids.cli.model import save_model
+
+            save_model(drafts["--save"], found, clustering)
+        if report is not None:
+            write_report(drafts["--report"], found, clustering, f"{k} medoids of {file_title(file)}", image_shape)
+    result = cluster_summary(found, clustering, seconds)
+    result["files"] = {option.lstrip("-"): path for option, path in paths.items()}
+    if as_json:
+        if output is None:
+            result["labels"] = clustering.labels.tolist()
+        print_json(result)
+    elif output != "-":
+        _print_clusters(found.id_name, result)
+
+
+def _print_clusters(id_name: str, result: dict[str, Any]) -> None:
+    rows = []
+    for entry in result["medoids"]:
+        text = truncated(entry["medoid"], _MEDOID_WIDTH)
+        name = entry.get(id_name, entry["row"])
+        rows.append((entry["cluster"], name, f"{entry['size']:,}", f"{entry['mean_distance']:.4g}", text))
+    print_table(["cluster", id_name, "points", "mean distance", "medoid"], rows, ("cluster", "points", "mean distance"))
+    sys.stdout.write(
+        f"loss       {result['loss']:.6g} mean {result['metric']} distance to the medoid\n"
+        f"time       {result['seconds']:.2f} s with {result['algorithm']}: {result['reason']}\n"
+        f"distances  {result['n_evaluations']:,} computed, {result['n_evaluations'] / result['n'] ** 2:.2g} of n x n\n"
+    )
+    if not result["converged"]:
+        sys.stdout.write("stopped early: a swap may still lower the loss\n")
+    print_files(result["files"])
+
+
+def predict(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="What 'medoids cluster --save' wrote.")],
+    file: FileArgument,
+    id: IdOption = None,
+    format: FormatOption = None,
+    delimiter: DelimiterOption = None,
+    header: HeaderOption = None,
+    decimal: DecimalOption = None,
+    encoding: EncodingOption = None,
+    date_format: DateFormatOption = None,
+    array: ArrayOption = "",
+    max_bytes: MaxBytesOption = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            parser=parse_labels_name,
+            help="Labels: .csv, .tsv, .parquet or .jsonl; standard output by default.",
+            rich_help_panel=OUTPUT_PANEL,
+        ),
+    ] = None,
+    as_json: AsJsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Assign each row of a file to the nearest medoid of a saved model."""
+    from medoids.cli.model import load_model
+    from medoids.cli.reading import read
+    from medoids.cli.results import labels_table, write_table
+
+    paths = {"--output": output} if output is not None and output != "-" else {}
+    how = ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes)
+    with claimed(paths, file, model) as drafts:
+        loaded = load_model(model)
+        texts = loaded.text_columns() if id is None else [id, *loaded.text_columns()]
+        contents = read(file, replace(how, texts=tuple(texts)), like=loaded.how)
+        print_notes(contents.notes, quiet)
+        if id is not None and (contents.kind != "table" or id not in contents.values.column_names):
+            raise WrongUsage(f"--id {id}: {contents.name} has no such column")
+        ids = contents.values[id].to_pylist() if id is not None else None
+        distances = loaded.distances(loaded.data_of(contents))
+        labels = distances.argmin(axis=0)
+        table = labels_table(labels, distances.min(axis=0), ids, id or "row")
+        if paths:
+            write_table(table, drafts["--output"], Path(str(output)).suffix)
+    if as_json:
+        print_json({"n": len(labels), "k": loaded.k, "labels": labels.tolist(), "files": paths})
+    elif not paths:
+        write_table(table, sys.stdout.buffer, ".csv")
+    else:
+        print_notes([f"{counted(len(labels), 'row')} assigned to {counted(loaded.k, 'medoid')}: {output}"], quiet)
