@@ -174,6 +174,12 @@ def test_frames_bring_their_names_and_categories(tmp_path: Path) -> None:
     assert ">colour<" in text
 
 
+def test_a_frame_without_numbers(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"shape": list("aabbcc"), "colour": ["red"] * 3 + ["blue"] * 3})
+    text = report(k_medoids(frame, 2, metric="gower"), frame, tmp_path / "r.html").read_text()
+    assert "&#x27;blue&#x27;: 100% here, 50% overall" in text
+
+
 @pytest.mark.parametrize("kind", ["sparse", "precomputed", "series", "sets", "one cluster", "one point", "constant"])
 def test_every_kind_of_data(tmp_path: Path, kind: str) -> None:
     random = np.random.default_rng(0)
