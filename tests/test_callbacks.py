@@ -14,31 +14,31 @@ X = np.random.default_rng(0).normal(size=(80, 3))
 
 
 class Recorder:
-    """A callback of scikit-learn's kind that notes what it is told."""
+    """A callback of scikit-learn's kind that records its calls."""
 
     def __init__(self, stop: bool = False) -> None:
-        self.told: list[str] = []
+        self.calls: list[str] = []
         self.stop = stop
 
     def setup(self, estimator: Any, context: Any) -> None:
-        self.told.append("setup")
+        self.calls.append("setup")
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
         pass
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
-        self.told.append(context.task_name)
+        self.calls.append(context.task_name)
         return self.stop
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        self.told.append("teardown")
+        self.calls.append("teardown")
 
 
 def test_each_step_is_a_task() -> None:
     recorder, own = Recorder(), []
     model = KMedoids(4, callback=own.append).set_callbacks(recorder).fit(X)
     phases = [step.phase for step in k_medoids(X, 4).trace]
-    assert recorder.told == ["setup", *phases, "fit", "teardown"]
+    assert recorder.calls == ["setup", *phases, "fit", "teardown"]
     assert own == model.trace_
 
 
@@ -48,11 +48,11 @@ def test_it_may_stop_the_fit() -> None:
     assert not model.converged_
 
 
-def test_teardown_also_after_an_error() -> None:
+def test_teardown_after_an_error() -> None:
     recorder = Recorder()
     with pytest.raises(ValueError, match="max_iter"):
         KMedoids(4, max_iter=-1).set_callbacks(recorder).fit(X)
-    assert recorder.told == ["setup", "teardown"]
+    assert recorder.calls == ["setup", "teardown"]
 
 
 def test_what_ran_and_why() -> None:

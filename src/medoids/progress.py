@@ -87,7 +87,7 @@ def _show_bar(problem: Problem, run: Run, algorithm: str, reason: str) -> Iterat
 
     console = Console(stderr=True)
     console.print(f"medoids: {algorithm} ({reason})", style="dim", markup=False, highlight=False)
-    columns = (
+    with Progress(
         SpinnerColumn(),
         TextColumn("{task.fields[phase]:<9}", style="bold"),
         BarColumn(bar_width=16),
@@ -96,8 +96,8 @@ def _show_bar(problem: Problem, run: Run, algorithm: str, reason: str) -> Iterat
         Distances(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=False) as progress:
+        console=console,
+    ) as progress:
         bar = progress.add_task("", total=problem.k, phase="build", change="", loss="")
 
         def update(step: TraceRecord) -> None:

@@ -30,7 +30,7 @@ from medoids.distances import dissimilarity
 
 @pytest.fixture
 def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No folder of data, an empty cache, and an internet that answers nothing."""
+    """No data folder, an empty cache, and no internet."""
 
     def refuse(*_: object, **__: object) -> None:
         raise urllib.error.URLError("no network")

@@ -1,4 +1,4 @@
-"""A headless Chromium, where there is one."""
+"""A headless Chromium, if there is one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 class Page:
-    """A page in the browser: opened in a colour scheme and a width, with what it logged and asked for."""
+    """A page in the browser: opened with a colour scheme and a width, with its log and its requests."""
 
     def __init__(self, chromium: Any) -> None:
         self.chromium = chromium
@@ -60,7 +60,7 @@ class Page:
         self.chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         self.chromium.get_log("performance")
         self.chromium.get(path.as_uri())
-        # On a busy machine the driver has come back while half of a large page was still to be parsed.
+        # On a busy machine, the driver has returned before a large page was parsed.
         WebDriverWait(self.chromium, 60).until(lambda _: self.run("return document.readyState") == "complete")
 
     def run(self, script: str, *arguments: Any) -> Any:
@@ -73,7 +73,7 @@ class Page:
         return [entry["message"] for entry in self.chromium.get_log("browser")]
 
     def requests(self) -> list[str]:
-        """Addresses asked for since `open`, beside the page itself."""
+        """Return the addresses requested since `open`, except the page itself."""
         import json
 
         events = [json.loads(entry["message"])["message"] for entry in self.chromium.get_log("performance")]

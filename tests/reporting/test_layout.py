@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist, pdist
 
 from medoids import k_medoids
 from medoids.distances.precomputed import Precomputed
-from medoids.reporting.layout import place
+from medoids.reporting.layout import drawn_rows, place
 
 
 def placed(points: np.ndarray, size: float = 1.0) -> np.ndarray:
@@ -38,3 +38,16 @@ def test_distances_that_fit_on_a_plane_are_kept(size: float) -> None:
 
 def test_points_that_are_all_equal() -> None:
     assert not placed(np.ones((10, 2))).any()
+
+
+def test_rows_of_every_cluster_are_drawn() -> None:
+    labels = np.repeat([0, 1, 2], [600, 395, 5])
+    drawn = drawn_rows(labels, np.array([10, 700, 996]), limit=100)
+    assert {10, 700, 996} <= set(drawn.tolist())
+    # Shares of 60, 39 and 0, but at least five, are 104 in total: one less of each, then one less of the largest.
+    assert np.bincount(labels[drawn]).tolist() == [58, 38, 4]
+
+
+def test_more_clusters_than_points_to_draw() -> None:
+    medoids = np.arange(0, 40, 2)
+    assert drawn_rows(np.repeat(np.arange(20), 2), medoids, limit=7).tolist() == medoids.tolist()

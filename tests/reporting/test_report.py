@@ -84,7 +84,7 @@ def test_hover_text_and_the_choice_of_a_cluster(browser: Any, digits: Path) -> N
     browser.run("document.querySelector('.legend button[data-focus=\"3\"]').click()")
     shown = browser.run("return [...document.querySelectorAll('.map g.on')].map(g => g.dataset.cluster)")
     assert set(shown) == {"3"}
-    # What focus() does in a window that has it, which a headless one has not.
+    # What focus() does in a window; a headless browser never has the focus.
     browser.run("document.querySelector('.medoid[data-cluster=\"7\"]').dispatchEvent(new FocusEvent('focus'))")
     text = browser.run("return document.getElementById('tip').textContent")
     assert f"row {found.medoid_indices[7]:,}" in text
@@ -174,6 +174,12 @@ def test_frames_bring_their_names_and_categories(tmp_path: Path) -> None:
     assert ">colour<" in text
 
 
+def test_a_frame_without_numbers(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"shape": list("aabbcc"), "colour": ["red"] * 3 + ["blue"] * 3})
+    text = report(k_medoids(frame, 2, metric="gower"), frame, tmp_path / "r.html").read_text()
+    assert "&#x27;blue&#x27;: 100% here, 50% overall" in text
+
+
 @pytest.mark.parametrize("kind", ["sparse", "precomputed", "series", "sets", "one cluster", "one point", "constant"])
 def test_every_kind_of_data(tmp_path: Path, kind: str) -> None:
     random = np.random.default_rng(0)
@@ -220,6 +226,17 @@ def test_image_shapes(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"image_shape=\(9, 9\) does not fit rows of 64"):
         report(found, DIGITS, tmp_path / "c.html", image_shape=(9, 9))
     assert not (tmp_path / "c.html").exists()
+
+
+def test_values_that_have_no_mean(tmp_path: Path) -> None:
+    found = k_medoids(np.arange(6.0)[:, None], 2)
+    shown = np.column_stack([np.arange(6.0), np.full(6, np.nan), [np.inf, 0, 0, 0, 0, -np.inf]])
+    text = report(found, np.arange(6.0)[:, None], tmp_path / "r.html", shown=shown).read_text()
+    # Clusters 0, 1, 2 and 3, 4, 5 with means 1 and 4; the overall mean is 2.5.
+    assert "mean 1 here, 2.5 overall" in text
+    assert "mean 4 here, 2.5 overall" in text
+    assert "missing overall" in text
+    assert "infinite" in text
 
 
 def test_wrong_data_is_refused(tmp_path: Path) -> None:

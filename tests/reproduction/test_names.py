@@ -74,7 +74,7 @@ def made_up(folder: Path, losses: dict[tuple[int, str], float]) -> ResultsFile:
     return rows
 
 
-def test_a_ratio_that_does_not_round_to_one_is_told(tmp_path: Path) -> None:
+def test_a_ratio_that_does_not_round_to_one_is_reported(tmp_path: Path) -> None:
     rows = made_up(tmp_path, {(150, "BP"): 1.0, (150, "BP++"): 1.0, (200, "BP"): 1.0, (200, "BP++"): 1.01})
     said = write_page(rows, TINY, {}, tmp_path)
     assert said["table-loss"].startswith("Not held: the ratio is not 1.00 on 20 Newsgroups (cosine) 200 (3 cells")
@@ -116,7 +116,7 @@ def test_logs_that_cannot_all_be_right_are_listed() -> None:
     }
 
 
-def test_sets_that_are_not_at_hand_are_left_out_with_the_reason(
+def test_data_sets_that_are_not_available_are_left_out_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "home"))

@@ -88,6 +88,17 @@ def test_a_line_that_was_not_finished_is_made_again(tmp_path: Path) -> None:
     assert [row["loss"] for row in ResultsFile(rows.path).values()] == ["1.5", "2.5"]
 
 
+def test_an_interrupt_while_a_row_reaches_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(handle: int) -> None:
+        raise KeyboardInterrupt
+
+    rows = ResultsFile(tmp_path / "rows.csv")
+    monkeypatch.setattr("os.fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        rows.add(RUN, {"loss": "1.5"})
+    assert len(rows) == len(ResultsFile(rows.path)) == 1
+
+
 def test_rows_of_another_version_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("a,b\n1,2\n")

@@ -99,5 +99,4 @@ def medoid_cards(things: Things, ids: Sequence[Any] | None) -> str:
             f'<span class="row" title="{name}">{name}</span></h3>'
             f'<p class="facts">{facts} · mean distance {format_number(mean)}</p>{things.card(j)}</li>'
         )
-    wide = " wide" if things.wide else ""
-    return f'<ol class="cards{wide}">{"".join(cards)}</ol>'
+    return f'<ol class="cards{" wide" if things.wide else ""}">{"".join(cards)}</ol>'

@@ -65,10 +65,9 @@ def page(findings: Findings) -> str:
     """Return the whole file."""
     script = files("medoids.reporting").joinpath("page.js").read_text(encoding="utf-8")
     about = f"The {findings.things.noun} that represents each cluster. It keeps its number, colour and shape below."
-    medoids = section("medoids", "Medoids", about, medoid_cards(findings.things, findings.ids), panel=False)
     chart, data = _map(findings)
     sections = [
-        medoids,
+        section("medoids", "Medoids", about, medoid_cards(findings.things, findings.ids), panel=False),
         chart,
         _clusters(findings),
         f'<div class="two">{_silhouettes(findings)}{_loss(findings)}</div>',
@@ -229,8 +228,8 @@ def _again(findings: Findings) -> str:
         for name, value in found.parameters.items()
         if name not in ("n_clusters", "callback", "verbose") and _code(value) != _code(defaults.get(name))
     ]
-    call = ", ".join(["X", str(len(found.medoid_indices)), *keywords])
-    code = f"from medoids import k_medoids\n\nfound = k_medoids({call})"
+    arguments = ", ".join(["X", str(len(found.medoid_indices)), *keywords])
+    code = f"from medoids import k_medoids\n\nfound = k_medoids({arguments})"
     seed, metric_params = found.parameters.get("random_state"), found.parameters.get("metric_params")
     facts = {
         "data": findings.data,

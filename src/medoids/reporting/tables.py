@@ -122,7 +122,7 @@ def _find_traits(features: NamedColumns, labels: Rows, k: int) -> list[list[_Tra
     """Return, for each cluster, the features whose mean is most standard deviations from the overall mean."""
     found: list[list[_Trait]] = [[] for _ in range(k)]
     p = features.numbers.shape[1]
-    means, scores, overall = _standardise(features.numbers, labels, k)
+    means, scores, overall = _standardise(features.numbers, labels, k) if p else [np.empty((k, 0))] * 3
     for j in range(k):
         for f in np.argsort(-np.abs(scores[j]), kind="stable")[:_FEATURES_ON_CARD].tolist():
             text = f"mean {format_number(means[j, f])} here, {format_number(overall[f])} overall"
@@ -138,7 +138,7 @@ def _standardise(X: Any, labels: Rows, k: int) -> tuple[Float64s, Float64s, Floa
     sums, counts = np.zeros((k, X.shape[1])), np.zeros((k, X.shape[1]))
     scaler = StandardScaler()
     with np.errstate(all="ignore"):  # columns without values, and squares that overflow
-        for rows in gen_batches(X.shape[0], max(_CELLS_AT_A_TIME // max(X.shape[1], 1), 1)):
+        for rows in gen_batches(X.shape[0], max(_CELLS_AT_A_TIME // X.shape[1], 1)):
             values = np.asarray(X[rows].toarray() if issparse(X) else X[rows], dtype=np.float64)
             known = np.isfinite(values)
             member = csr_array((np.ones(len(values)), (labels[rows], np.arange(len(values)))), shape=(k, len(values)))

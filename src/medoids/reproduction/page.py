@@ -33,32 +33,30 @@ _SECTIONS: dict[str, tuple[str, Callable[[ResultsFile, ExperimentScale, Logs], S
 def write_page(rows: ResultsFile, scale: ExperimentScale, logs: Logs, folder: Path) -> dict[str, str]:
     """Write ``README.md`` and its figures from the rows and the logs alone; return the verdict on each claim."""
     parts, summary = [], []
-    pictures: dict[str, str] = {}
     verdicts: dict[str, str] = {}
-    for name, (title, render) in _SECTIONS.items():
-        trials = trials_of(name, scale)
-        absent = [trial for trial in trials if trial not in rows]
-        done = f"{len(trials) - len(absent)} of {len(trials)}"
-        if len(absent) == len(trials):
-            summary.append([name, done, f"Not run; `medoids reproduce {name} --scale {scale.name}` does."])
-            continue
-        section = render(rows, scale, logs)
-        verdicts[name] = section.verdict
-        summary.append([f"[{name}](#{name})", done, section.verdict])
-        paragraphs = [f"## {name}", f"**{title}.** {section.verdict}", *section.paragraphs]
-        if absent:
-            groups = Counter(f"{trial.algorithm} on {trial.data}" for trial in absent)
-            names = [f"{group} ({counted(count, 'run')})" for group, count in groups.items()]
-            paragraphs.append(f"Not run: {enumerate_names(names)}.")
-        if section.picture:
-            pictures[name] = section.picture
-            paragraphs.insert(3, f"![{title}](figures/{name}.svg)")
-        parts += paragraphs
-    page = [_introduction(rows, scale.name), table(["", "runs", "does the claim hold here?"], summary), *parts]
     with Outputs() as outputs:
         (folder / "figures").mkdir(parents=True, exist_ok=True)
-        for name, picture in pictures.items():
-            outputs.claim(folder / "figures" / f"{name}.svg").write_text(picture, encoding="utf-8")
+        for name, (title, render) in _SECTIONS.items():
+            trials = trials_of(name, scale)
+            absent = [trial for trial in trials if trial not in rows]
+            done = f"{len(trials) - len(absent)} of {len(trials)}"
+            if len(absent) == len(trials):
+                summary.append([name, done, f"Not run; `medoids reproduce {name} --scale {scale.name}` does."])
+                continue
+            section = render(rows, scale, logs)
+            verdicts[name] = section.verdict
+            summary.append([f"[{name}](#{name})", done, section.verdict])
+            first, *others = section.paragraphs
+            parts += [f"## {name}", f"**{title}.** {section.verdict}", first]
+            if section.picture:
+                outputs.claim(folder / "figures" / f"{name}.svg").write_text(section.picture, encoding="utf-8")
+                parts.append(f"![{title}](figures/{name}.svg)")
+            parts += others
+            if absent:
+                groups = Counter(f"{trial.algorithm} on {trial.data}" for trial in absent)
+                names = [f"{group} ({counted(count, 'run')})" for group, count in groups.items()]
+                parts.append(f"Not run: {enumerate_names(names)}.")
+        page = [_introduction(rows, scale.name), table(["", "runs", "does the claim hold here?"], summary), *parts]
         outputs.claim(folder / "README.md").write_text("\n\n".join(page) + "\n", encoding="utf-8")
     return verdicts
 

@@ -63,15 +63,16 @@ def carry_out(trials: Sequence[Trial], rows: ResultsFile, folder: Folder = None,
     def sample(data: str, kind: str, n: int, seed: int) -> Any:
         return paper_sample(data, n, folder) if kind == "authors" else distinct_rows(data, n, seed, folder)
 
-    columns = (
+    with Progress(
         BarColumn(bar_width=20),
         TextColumn("{task.description}"),
         TimeElapsedColumn(),
         TextColumn("about"),
         TimeRemainingColumn(),
         TextColumn("left"),
-    )
-    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
+    ) as progress:
         bar = progress.add_task("", total=sum(map(expected_seconds, todo)))
         for number, trial in enumerate(todo, start=1):
             progress.update(bar, description=f"{number}/{len(todo)} {trial}")

@@ -157,8 +157,8 @@ class ResultsFile(dict[Trial, Row]):
         with open(self.path, "ab", buffering=0) as file:
             if file.write(line) < len(line):
                 raise OSError(f"{self.path} could not be written: the disk is full")
+            self[trial] = row  # first: an interrupt during the next line must not leave the row only in the file
             os.fsync(file.fileno())
-        self[trial] = row
 
     def result(self, trial: Trial) -> Result | None:
         """Return the result of a trial, or None if it was not run."""
