@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.protocol import Facts, Floats, Index, numbers_of
+from medoids.distances.protocol import Floats, Index, numbers_of
 from medoids.distances.working_copy import VectorDistance, fits_float32
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS, FEW_ROWS, NEAR_DIFFERENCE
@@ -58,12 +58,12 @@ class Elementwise(VectorDistance):
         centre: Float64s | None = None,
     ) -> None:
         super().__init__(X, metric, compiled=compiled, centre=centre)
-        self._p = p
+        self._p, self._options = p, {"p": p}
         self.triangle = metric in ("manhattan", "chebyshev") or (metric == "minkowski" and p >= 1)
         if centre is None and metric in _CENTRED and dtype != np.float64:
             self._centre = X.mean(axis=0, dtype=np.float64)
         if dtype is None:
-            dtype = np.float32 if metric in _CENTRED and self._fits(self._top()) else np.float64
+            dtype = np.float32 if metric in _CENTRED and self._fits_float32(self._fit_all()) else np.float64
         self.dtype = self._copy_dtype = np.dtype(dtype)
         self.exact = self.dtype == np.float64
         if self.exact:
@@ -71,23 +71,9 @@ class Elementwise(VectorDistance):
         kind = "power" if metric == "minkowski" else f"difference, {self.dtype}"
         self.cost = COSTS[kind].of(X.shape[1])
 
-    def _top(self) -> float:
-        """Return the largest absolute value after centring."""
-        from medoids.distances.kernels.elementwise import measure_rows
-
-        squares = np.empty(self.n)
-        tops = [measure_rows(self._X[rows], self._centre, squares[rows]) for rows in row_spans(*self._X.shape)]
-        return float(max(tops))
-
-    def _fits(self, top: float) -> bool:
-        """Whether distances among values of this size fit into float32."""
-        return fits_float32(top, self._X.shape[1], self._p if self._metric == "minkowski" else 1.0)
-
-    def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> Elementwise:
-        single = not facts.small and self._metric in _CENTRED and self._fits(facts.top)
-        dtype = np.float32 if single else np.float64
-        compiled = not facts.small
-        return Elementwise(objects, self._metric, p=self._p, dtype=dtype, compiled=compiled, centre=facts.centre)
+    def _fits_float32(self, top: float) -> bool:
+        p = self._p if self._metric == "minkowski" else 1.0
+        return self._metric in _CENTRED and fits_float32(top, self._X.shape[1], p)
 
     def prepare(self, threads: Threads | None = None) -> None:
         if self._copy is None and self.exact and self._order is None:
@@ -117,17 +103,16 @@ class Elementwise(VectorDistance):
         i, j = numbers_of(rows, len(X)), numbers_of(columns, len(Y))
         if not self._compiled:
             return self._check(self._mend_powers(self._scipy(X[rows], Y[columns]), X, i, Y, j), i, j)
-        numbers, norms, near = np.zeros(0, dtype=np.intp), np.zeros(0), 0.0
+        # The rows from which near pairs, and powers that underflow, are computed again.
+        source, others, a, b, near = X, Y, i, j, 0.0
+        numbers, norms = np.zeros(0, dtype=np.intp), np.zeros(0)
         if single:
             numbers, norms, near = self._numbers(slice(None)), self._lengths, NEAR_DIFFERENCE
+            source, others, a, b = self._X, self._X, numbers[i], numbers[j]
         out = np.empty((len(i), len(j)), dtype=np.float32 if single else np.float64)
         fill = _kernel(self._metric, tile=single and min(out.shape) >= FEW_ROWS)
-        fill(X, i, Y, j, out.dtype.type(self._p), self._X if single else X, norms, numbers, near, out)
-        if single:
-            self._mend_powers(out, self._X, numbers[i], self._X, numbers[j])
-        else:
-            self._mend_powers(out, X, i, Y, j)
-        return self._check(out, i, j)
+        fill(X, i, Y, j, out.dtype.type(self._p), source, norms, numbers, near, out)
+        return self._check(self._mend_powers(out, source, a, others, b), i, j)
 
     def _scipy(self, X: Floats, Y: Floats) -> Float64s:
         from scipy.spatial.distance import cdist
@@ -168,9 +153,6 @@ class Elementwise(VectorDistance):
             f"the distance from row {row} to row {column} of X is {out[a, b]} under metric={self._metric!r}; "
             "rescale X, or use a metric that is finite on it"
         )
-
-    def take(self, rows: Index) -> Elementwise:
-        return Elementwise(self._X[rows], self._metric, p=self._p, dtype=self.dtype, compiled=self._compiled)
 
     def cross(self, queries: Floats) -> Float64s:
         return self._fill(self._X, slice(None), queries, slice(None))

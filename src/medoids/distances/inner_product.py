@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.protocol import Facts, Floats, Index, numbers_of
+from medoids.distances.protocol import Floats, Index, numbers_of
 from medoids.distances.working_copy import VectorDistance, fits_float32, varying_columns
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS, FEW_COLUMNS, FEW_ROWS, LONG_ROW, NEAR_PRODUCT, SHORT_ROW
@@ -70,32 +70,25 @@ class InnerProduct(VectorDistance):
         elif centre is None:
             # Centring changes no distance and avoids most of the cancellation: 1e9 + N(0, 1) becomes N(0, 1).
             self._centre = X.mean(axis=0, dtype=np.float64)
-        self._squares = np.ones(self.n)
-        top = max(self._fit(chunk) for chunk in row_spans(*X.shape))
+        top = self._fit_all()
         if not self._squares.max() < _LARGEST_SQUARE:
             row = int(np.argmax(self._squares))
             raise ValueError(
                 f"row {row} of X is too large: its squared distances overflow; rescale X before metric={metric!r}"
             )
         if dtype is None:
-            dtype = np.float32 if self._angular or fits_float32(top, X.shape[1]) else np.float64
+            dtype = np.float32 if self._fits_float32(top) else np.float64
         self.dtype = self._copy_dtype = self._length_dtype = np.dtype(dtype)
         self.exact = self.dtype == np.float64
 
-    def _fit(self, rows: slice) -> float:
-        X = self._X[rows]
-        if self._angular:
-            self._shift[rows], self._scale[rows] = self._angles(X)
-            return 0.0
-        if self._compiled:
-            from medoids.distances.kernels.elementwise import measure_rows
+    def _fits_float32(self, top: float) -> bool:
+        return self._angular or fits_float32(top, self._X.shape[1])
 
-            top: float = measure_rows(X, self._centre, self._squares[rows])
-            return top
-        centred = X - self._centre
-        with np.errstate(over="ignore"):
-            self._squares[rows] = np.einsum("ij,ij->i", centred, centred)
-        return float(np.abs(centred).max(initial=0))
+    def _fit(self, rows: slice) -> float:
+        if not self._angular:
+            return super()._fit(rows)
+        self._shift[rows], self._scale[rows] = self._angles(self._X[rows])
+        return 0.0
 
     def _angles(self, X: Floats) -> tuple[Float64s, Float64s]:
         """Return the shift and scale that bring each row to length 1; the scale is 0 for a row without direction."""
@@ -111,11 +104,6 @@ class InnerProduct(VectorDistance):
 
     def _measure(self, numbers: Rows, rows: Floats) -> Float64s:
         return self._squares[numbers]
-
-    def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> InnerProduct:
-        single = not facts.small and (self._angular or fits_float32(facts.top, objects.shape[1]))
-        dtype = np.float32 if single else np.float64
-        return InnerProduct(objects, self._metric, dtype=dtype, compiled=not facts.small, centre=facts.centre)
 
     def most(self) -> float:
         length = float(np.sqrt(self._squares.max()))
@@ -184,9 +172,6 @@ class InnerProduct(VectorDistance):
         if self._power == 1:
             return np.sqrt(out, out=out)
         return out * 0.5 if self._power == 0 else out
-
-    def take(self, rows: Index) -> InnerProduct:
-        return InnerProduct(self._X[rows], self._metric, dtype=self.dtype, compiled=self._compiled)
 
     def cross(self, queries: Floats) -> Float64s:
         # One object over both, so that near pairs are summed directly here too; queries come in chunks.

@@ -74,16 +74,13 @@ class MetricEntry:
     degree: int | None = None
 
 
-def _inner_product(name: str, X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
+def _make_vectors(name: str, X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
     small = len(X) <= SMALL
-    return InnerProduct(X, name, dtype=np.float64 if small else None, compiled=not small)
-
-
-def _elementwise(name: str, X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
-    small = len(X) <= SMALL
+    dtype = np.float64 if small else None
+    if name in ("euclidean", "sqeuclidean", "cosine", "correlation"):
+        return InnerProduct(X, name, dtype=dtype, compiled=not small)
     compiled = not small or len(X) ** 2 * X.shape[1] > SCIPY_COORDINATES
-    p = float(parameters.get("p", 2))
-    return Elementwise(X, name, p=p, dtype=np.float64 if small else None, compiled=compiled)
+    return Elementwise(X, name, p=float(parameters.get("p", 2)), dtype=dtype, compiled=compiled)
 
 
 def _minkowski(X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
@@ -92,7 +89,7 @@ def _minkowski(X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
         raise ValueError(f"metric_params={{'p': {p!r}}}: minkowski needs a number p > 0")
     # The special cases have faster code and no powers to round.
     special = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}.get(float(p))
-    return METRICS[special].make(X, {}) if special else _elementwise("minkowski", X, parameters)
+    return METRICS[special].make(X, {}) if special else _make_vectors("minkowski", X, parameters)
 
 
 def _strings(name: str) -> list[MetricEntry]:
@@ -111,8 +108,7 @@ def _string(name: str, X: Any, parameters: dict[str, Any]) -> Dissimilarity:
 
 
 def _vectors(name: str, formula: str, *aliases: str, degree: int | None = None) -> MetricEntry:
-    make = _inner_product if name in ("euclidean", "sqeuclidean", "cosine", "correlation") else _elementwise
-    return MetricEntry(name, aliases, formula, partial(make, name), degree=degree)
+    return MetricEntry(name, aliases, formula, partial(_make_vectors, name), degree=degree)
 
 
 def _sparse(name: str, formula: str, *aliases: str, degree: int | None = None) -> MetricEntry:

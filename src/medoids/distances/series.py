@@ -106,10 +106,9 @@ def check_window(window: Any) -> tuple[int, float]:
     """
     if window is None:
         return -1, 0.0
-    number = isinstance(window, (int, float, np.number)) and not isinstance(window, bool)
-    if number and window == int(window) and window >= 0 and not (isinstance(window, (float, np.floating)) and window):
+    if isinstance(window, (int, np.integer)) and not isinstance(window, bool) and window >= 0:
         return int(window), 0.0
-    if number and 0 < window <= 1:
+    if isinstance(window, (float, np.floating)) and 0 <= window <= 1:
         return 0, float(window)
     raise ValueError(
         f"metric_params={{'window': {window!r}}}: pass a whole number of samples, a share of the longer series "

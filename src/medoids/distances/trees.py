@@ -76,7 +76,7 @@ class _Flat:
     ----------
     labels : of each node
     first : number of each node's leftmost leaf
-    roots : the keyroots: nodes that are nobody's first child, in order
+    roots : the keyroots: nodes that are not a first child, in order
     work : nodes of all their subtrees, whose product over two trees is the number of steps of the algorithm
     """
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from medoids.distances.protocol import Dissimilarity, Index, numbers_of
+from medoids.distances.protocol import Dissimilarity, Facts, Index, numbers_of
 from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.engine.budget import CONSTANT_SHARE, SPILL_BYTES
 from medoids.engine.mapped import release, scratch
@@ -30,6 +30,8 @@ class VectorDistance(Dissimilarity):
         None leaves the rows as they are.
     _shift, _scale : ndarray of shape (n,)
         Used if ``_angular``.
+    _squares : ndarray of shape (n,)
+        Squared lengths of the centred rows of X, once `_fit` has computed them.
     _columns : ndarray
         Columns of the copy.
     _copy_dtype, _length_dtype : numpy.dtype
@@ -45,14 +47,30 @@ class VectorDistance(Dissimilarity):
         self.n = X.shape[0]
         self._X, self._metric, self._compiled, self._centre = X, metric, compiled, centre
         self._shift, self._scale = np.zeros(self.n), np.broadcast_to(1.0, self.n)
+        self._squares = np.ones(self.n)
         self._columns = np.arange(X.shape[1])
+        self._options: dict[str, Any] = {}
         self._copy_dtype = self._length_dtype = self.dtype
         self._order: Rows | None = None
         self._copy: Any = None
 
     def _fit(self, rows: slice) -> float:
-        """Find what the transformation of some rows needs; return the largest value after centring, if it is known."""
-        return 0.0
+        """Compute the squared lengths of some rows after centring; return the largest absolute value."""
+        if self._compiled:
+            from medoids.distances.kernels.elementwise import measure_rows
+
+            return float(measure_rows(self._X[rows], self._centre, self._squares[rows]))
+        centred = self._X[rows] - self._centre
+        with np.errstate(over="ignore"):
+            self._squares[rows] = np.einsum("ij,ij->i", centred, centred)
+        return float(np.abs(centred).max(initial=0))
+
+    def _fit_all(self) -> float:
+        return max(self._fit(rows) for rows in row_spans(*self._X.shape))
+
+    @abstractmethod
+    def _fits_float32(self, top: float) -> bool:
+        """Whether distances among rows with values up to ``top`` may be computed in float32."""
 
     @abstractmethod
     def _measure(self, numbers: Rows, rows: Floats) -> Floats:
@@ -129,10 +147,20 @@ class VectorDistance(Dissimilarity):
             rows *= self._scale[numbers, None]
         return rows
 
+    def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> Self:
+        dtype = np.float32 if not facts.small and self._fits_float32(facts.top) else np.float64
+        return self._remake(objects, dtype=dtype, compiled=not facts.small, centre=facts.centre)
+
+    def take(self, rows: Index) -> Self:
+        return self._remake(self._X[rows], dtype=self.dtype, compiled=self._compiled)
+
+    def _remake(self, X: Floats, **options: Any) -> Self:
+        return type(self)(X, self._metric, **self._options, **options)
+
     def put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
         self._X[rows] = objects
-        self._fit(rows)
         if self._work is not self._X:
+            self._fit(rows)
             self._write(rows, self._work[rows])
 
     def copy_bytes(self) -> int:

@@ -90,9 +90,9 @@ class Interrupts:
         self.watch: Callable[[], object] | None = None
 
     def __enter__(self) -> Interrupts:
-        in_main = threading.current_thread() is threading.main_thread()
         # A handler that the user (or a fit around this one) has set decides what Ctrl-C does.
-        if in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if default and threading.current_thread() is threading.main_thread():
             self._pressed, self._listening = False, True
             signal.signal(signal.SIGINT, self._press)
         return self

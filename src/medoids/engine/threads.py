@@ -24,10 +24,8 @@ __all__ = ["Threads", "effective_jobs", "row_spans", "spans"]
 Chunk = TypeVar("Chunk")
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    # Looking for the loaded BLAS libraries takes milliseconds, more than a small fit.
-    return ThreadpoolController()
+# Looking for the loaded BLAS libraries takes milliseconds, longer than a small fit: once.
+_blas = cache(ThreadpoolController)
 
 
 def spans(n: int, width: int) -> list[slice]:
@@ -67,7 +65,7 @@ class Threads:
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_jobs = effective_jobs(n_jobs)
         self.interrupts = Interrupts()
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool: Any = None  # made when it is first needed
 
     def __enter__(self) -> Threads:
         # For the whole fit: setting and resetting the limit for each of thousands of calls would take longer than many
@@ -88,17 +86,12 @@ class Threads:
 
     def map(self, work: Callable[[Chunk], Any], chunks: Iterable[Chunk], *, threaded: bool = True) -> None:
         """Call ``work`` for each chunk; the first error, Ctrl-C or the time limit cancels the rest and is raised."""
-        chunks, check = list(chunks), self.interrupts.check
-        if not threaded or self.n_jobs == 1 or len(chunks) < 2:
-            for chunk in chunks:
-                check()
-                work(chunk)
-            return
-        if self._pool is None:
+        queue, check = deque(chunks), self.interrupts.check
+        jobs = min(self.n_jobs, len(queue)) if threaded else 1
+        if jobs > 1 and self._pool is None:
             self._pool = ThreadPoolExecutor(self.n_jobs - 1, thread_name_prefix="medoids")
-        queue = deque(chunks)
         # This thread works as well: a round trip to the pool for every chunk would take as long as many chunks.
-        others = [self._pool.submit(_work_off, queue, work, check) for _ in range(min(self.n_jobs, len(queue)) - 1)]
+        others = [self._pool.submit(_work_off, queue, work, check) for _ in range(jobs - 1)]
         try:
             _work_off(queue, work, check)
             for other in others:

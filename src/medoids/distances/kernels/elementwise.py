@@ -164,7 +164,7 @@ def tile_kernel(name: str) -> Callable[..., Any]:
         sums = np.empty((len(rows), TILE_COLUMNS), out.dtype)
         for start in range(0, len(columns), TILE_COLUMNS):
             count = min(TILE_COLUMNS, len(columns) - start)
-            side = -(-count // LANES) * LANES  # whole vectors; nobody reads what is in the rest of the last
+            side = -(-count // LANES) * LANES  # whole vectors; the rest of the last is never read
             sums[:] = zero
             for top in range(0, m, TILE_COORDINATES):
                 deep = min(TILE_COORDINATES, m - top)
