@@ -40,7 +40,7 @@ def sets() -> Iterator[tuple[str, Any, str, int, range]]:
 
 def main() -> None:
     print(
-        "| data, and k as its maker knows it | metric | k tried | "
+        "| data, and the known k | metric | k tried | "
         + " | ".join(c.replace("_", " ") for c in CRITERIA)
         + " |"
     )
