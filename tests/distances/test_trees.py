@@ -139,8 +139,8 @@ def small_functions(count: int) -> list[ast.AST]:
 
 
 @pytest.mark.slow
-def test_pams_medoids_of_300_functions() -> None:
-    functions = small_functions(300)
+def test_pams_medoids_of_200_functions() -> None:
+    functions = small_functions(200)
     D = dissimilarity(functions, "tree_edit").block(WHOLE, WHOLE)
     expected = oracle.pam_by_columns(D, 5)
     for algorithm in ("auto", "pairedpam", "banditpam++"):

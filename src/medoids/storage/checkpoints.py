@@ -35,7 +35,7 @@ _REMEDY = "delete it to start again, or choose another file"
 
 
 class Checkpoint(AbstractContextManager["Checkpoint"]):
-    """A checkpoint file, locked until it is closed.
+    """A checkpoint file, locked until the block ends.
 
     Parameters
     ----------
@@ -95,16 +95,13 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
                 raise FileExistsError(f"{name} already exists; pass resume=True to continue from it, or delete it")
             self.saved = self._read(bounds) if exists else None
         except BaseException:
-            self.close()
+            self.__exit__()
             raise
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """Release the file for other fits."""
         with uninterrupted():
             self._lock.release()
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def save(self, saved: Saved) -> None:
         """Replace the state in the file."""
