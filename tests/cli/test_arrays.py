@@ -74,6 +74,11 @@ BAD = {
     "pointers.npz": (sparse("csr", [2, 3], data=[1.0, 2], indices=[0, 1], indptr=[0, 10**8, 2]), "non-decreasing"),
     "columns.npz": (sparse("csc", [3, 3], data=[1.0], indices=[2 * 10**9], indptr=[0, 1, 1, 1]), "indices must be < 3"),
     "blocks.npz": (sparse("bsr", [2, 2], data=[[[1.0, 2], [3, 4]]], indices=[7], indptr=[0, 1]), "column index values"),
+    "block before.npz": (sparse("bsr", [2, 2], data=2 * [[[1.0]]], indices=[-9, 0], indptr=[0, 1, 2]), "must be >= 0"),
+    "block pointers.npz": (
+        sparse("bsr", [2, 2], data=2 * [[[1.0]]], indices=[0, 1], indptr=[0, 10**8, 2]),
+        "non-decreasing",
+    ),
     "diagonal.npz": (sparse("dia", [10**12, 3], data=[[1.0]], offsets=[0]), "more than the limit"),
     "rows.npz": (sparse("coo", [10**12, 3], data=[1.0], row=[0], col=[0]), "more than the limit"),
     "unknown.npz": (sparse("xyz", [3, 3], data=[1.0]), "is not a whole .npz file"),

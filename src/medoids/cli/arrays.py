@@ -134,6 +134,10 @@ def _read_sparse(content: bytes, name: str, limit: int) -> Any:
         raise ValueError(f"its numbers have the type {found.dtype}")
     if found.format in ("csr", "csc", "bsr"):
         found.check_format(full_check=True)
+    if found.format == "bsr":
+        # Its own check accepts negative indices. The blocks are the entries of a CSR array, whose check does not.
+        shape = tuple(size // block for size, block in zip(found.shape, found.blocksize, strict=True))
+        scipy.sparse.csr_array((found.indices, found.indices, found.indptr), shape=shape).check_format(full_check=True)
     return found
 
 

@@ -229,11 +229,16 @@ def cluster(
 
 
 def _print_clusters(id_name: str, result: dict[str, Any]) -> None:
-    rows = []
-    for entry in result["medoids"]:
-        text = truncated(entry["medoid"], _MEDOID_WIDTH)
-        name = entry.get(id_name, entry["row"])
-        rows.append((entry["cluster"], name, f"{entry['size']:,}", f"{entry['mean_distance']:.4g}", text))
+    rows = [
+        (
+            entry["cluster"],
+            entry.get(id_name, entry["row"]),
+            f"{entry['size']:,}",
+            f"{entry['mean_distance']:.4g}",
+            truncated(entry["medoid"], _MEDOID_WIDTH),
+        )
+        for entry in result["medoids"]
+    ]
     print_table(["cluster", id_name, "points", "mean distance", "medoid"], rows, ("cluster", "points", "mean distance"))
     sys.stdout.write(
         f"loss       {result['loss']:.6g} mean {result['metric']} distance to the medoid\n"

@@ -67,8 +67,8 @@ def load_features(
     if metric is not None:
         metric_kinds(metric)
     # Names of rows are kept as they are: 007 is not 7.
-    texts = () if selection.id is None else (selection.id,)
-    found = make_features(read(file, replace(how, texts=texts)), selection, metric, scale)
+    how = replace(how, texts=() if selection.id is None else (selection.id,))
+    found = make_features(read(file, how), selection, metric, scale)
     # Return the memory that reading a large file took before the fit needs it.
     pyarrow.default_memory_pool().release_unused()
     print_notes(found.notes, quiet)
