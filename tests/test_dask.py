@@ -287,7 +287,7 @@ def test_a_checkpoint_that_was_cut_short(client: Any, tmp_path: Path) -> None:
     assert file.read_bytes() == short
     file.unlink()
     KMedoids(2, random_state=0, checkpoint=file).fit(D)
-    with pytest.raises(ValueError, match="the data's rows"):
+    with pytest.raises(ValueError, match="the content of X is not the same"):
         KMedoids(2, random_state=0, checkpoint=file, resume=True).fit(D + 1)
 
 

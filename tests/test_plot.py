@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -19,7 +20,7 @@ X = load_iris().data
 @pytest.fixture(autouse=True)
 def _close() -> object:
     yield
-    mpl.pyplot.close("all")
+    plt.close("all")
 
 
 @pytest.mark.parametrize("fitted", [False, True])
@@ -51,9 +52,14 @@ def test_sizes_are_bars_on_the_given_axes() -> None:
 def test_a_model_that_is_not_fitted(draw: Any) -> None:
     with pytest.raises(NotFittedError, match="not fitted yet"):
         draw(KMedoids(3))
-    with pytest.raises(TypeError, match="must be a Clustering or a fitted KMedoids"):
+    with pytest.raises(TypeError, match="a Clustering or a fitted KMedoids"):
         draw(X)
     assert not mpl.pyplot.get_fignums()  # no empty figure either
+
+
+def test_the_model_comes_first() -> None:
+    with pytest.raises(TypeError, match=r"^the model comes first: .* followed by X; got ndarray and KMedoids$"):
+        plot.map(X, KMedoids(3).fit(X))
 
 
 def test_a_path_has_a_curve_for_each_score() -> None:

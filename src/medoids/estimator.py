@@ -54,7 +54,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         "best" is PAM's path. "eager" lets "pairedpam" start from a sample and make several swaps a search, each sure to
         help: another local optimum, about as good, for less. Where "auto" takes a matrix, PAM's path is fast already.
     max_iter : int, default=300
-        Most swaps. Reaching it warns.
+        Largest number of swaps; there is a warning if it is reached.
     time_limit : float, optional
         Seconds after which any algorithm stops, with a warning and ``converged_`` False: within 2 seconds, unless the
         kernels of a first fit are being compiled, or one call of a metric takes longer. The result is that of the
@@ -80,18 +80,19 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         Called with each record of the trace; returning True stops the fit once it has k medoids.
     checkpoint : str or path, optional
         A file that holds the state after each step, whole at any moment, so that a fit that is interrupted or killed
-        can go on. It stays when the fit ends. One that is there already is refused without ``resume``.
+        can continue. It stays when the fit ends. A file that already exists is refused without ``resume``.
     resume : bool, default=False
-        Go on from ``checkpoint`` to the result that the undisturbed fit would have had; begin anew if there is no such
-        file. Refused for other data, settings or random numbers; ``max_iter``, ``time_limit``, ``n_jobs``,
+        Continue from ``checkpoint`` to the result that an uninterrupted fit would have had; start a new fit if there is
+        no such file. Refused for other data, settings or random numbers; ``max_iter``, ``time_limit``, ``n_jobs``,
         ``callback``, ``verbose`` and (but for eager swaps) ``memory_limit`` may differ.
     random_state : int, RandomState or None, default=None
     n_jobs : int, optional
-        Threads; None means all cores. The result does not depend on it. A slow Python callable is called in so many
-        processes where it is given, and in this process where it is None.
+        Threads; None means all cores. The result does not depend on it. A slow Python callable is called in
+        ``n_jobs`` processes where that is given, and in this process where it is None.
     verbose : int, default=0
-        1 shows a bar on a terminal (with ``rich`` installed; else lines), and nothing elsewhere; 2 tells each step as
-        a line, anywhere.
+        1 says on standard error what is going to happen, shows a bar on a terminal (with ``rich`` installed) and
+        elsewhere, as in a notebook or a pipe, writes a line every 5 seconds, each with the percentage of the phase: of
+        the distance matrix, of BUILD's steps, of ``max_iter`` swaps. 2 writes a line for each step.
 
     Attributes
     ----------

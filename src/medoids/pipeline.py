@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from medoids.algorithms import ALGORITHMS
 from medoids.algorithms.auto import choose
 from medoids.core.assignment import Assignment
-from medoids.core.cut_short import cut_short, seconds_per_distance
+from medoids.core.cut_short import DRAWING_SHARE, cut_short, seconds_per_distance
 from medoids.core.problem import Problem, Solution
 from medoids.core.rows import RowSource
 from medoids.core.run import Journal, Run
@@ -50,13 +50,14 @@ from medoids.settings import (
     check_swap,
     check_time_limit,
     check_weights,
+    format_bytes,
     parse_bytes,
 )
 from medoids.storage.checkpoints import Checkpoint
 from medoids.storage.fingerprints import describe, of_data, of_value
 from medoids.storage.saved import Best, Bounds, Saved, state_of
 
-__all__ = ["choose_algorithm", "described", "fit", "open_checkpoint", "prepare", "warn", "warn_of_limit"]
+__all__ = ["choose_algorithm", "described", "fit", "open_checkpoint", "plan", "prepare", "warn", "warn_of_limit"]
 
 # Settings that do not affect the result.
 _ASIDE = ("callback", "checkpoint", "resume", "verbose")
@@ -135,6 +136,15 @@ def choose_algorithm(algorithm: str, problem: Problem, run: Run) -> tuple[str, s
     return algorithm, "asked for"
 
 
+def plan(algorithm: str, reason: str, problem: Problem) -> str:
+    """Return in one line what a fit is going to do."""
+    text = f"{algorithm} ({reason})"
+    need = matrix_bytes(problem) if algorithm in NEEDS_MATRIX else 0
+    if need and "distance matrix" not in reason:
+        text += f": distance matrix {problem.n:,} x {problem.n:,}, {format_bytes(need)}"
+    return text
+
+
 @contextmanager
 def open_checkpoint(
     problem: Problem, run: Run, data: Callable[[], dict[str, Any]], settings: Settings
@@ -189,14 +199,16 @@ def fit(
         search = _Search(problem, run, settings)
         drawn, out_of_time = 0, False
         try:
-            if time_limit is not None:
-                run.threads.interrupts.limit(began + time_limit, search.time_to_finish())
-            solution = search.solve(checkpoint)
+            swaps = _starts(problem, settings) * problem.max_iter
+            with narrated(problem, run, int(settings.verbose), swaps) as announce:
+                if time_limit is not None:
+                    run.threads.interrupts.limit(began + time_limit, search.time_to_finish())
+                solution = search.solve(checkpoint, announce)
         except (KeyboardInterrupt, SystemError, TimeUp) as early:
             out_of_time = isinstance(early, TimeUp)
             if not out_of_time and (not run.threads.interrupts.caused(early) or on_interrupt == "raise"):
                 raise
-            solution, drawn = cut_short(search.rows(), search.best)
+            solution, drawn = cut_short(search.rows(), search.best, from_sample=not run.has(Matrix))
         warn_of_limit(solution, problem, run, out_of_time=out_of_time, drawn=drawn)
         warn(solution.assignment)
         clustering = described(solution, problem, run, search.algorithm, search.reason, settings)
@@ -211,7 +223,7 @@ class _Search:
         self.algorithm, self.reason = settings.algorithm, "the time limit was reached before the search began"
         self.best: Solution | None = None
 
-    def solve(self, checkpoint: Checkpoint | None) -> Solution:
+    def solve(self, checkpoint: Checkpoint | None, announce: Callable[[str], None]) -> Solution:
         problem, run, settings = self._problem, self._run, self._settings
         saved = None if checkpoint is None else checkpoint.saved
         if saved is None:
@@ -220,15 +232,15 @@ class _Search:
             self.algorithm, self.reason = saved.algorithm, saved.reason
         if checkpoint is not None:
             run.keep_journal(Journal(checkpoint, self.algorithm, self.reason), saved)
+        announce(plan(self.algorithm, self.reason, problem))
         self._recall_best(saved)
-        with narrated(problem, run, self.algorithm, self.reason, int(settings.verbose)):
-            for start in range(0 if saved is None else saved.start, _starts(problem, settings)):
-                run.begin(start)
-                solution = ALGORITHMS[self.algorithm](problem, run)
-                solution.trace = run.trace
-                self._compare(solution)
-                if run.stopped:
-                    break
+        for start in range(0 if saved is None else saved.start, _starts(problem, settings)):
+            run.begin(start)
+            solution = ALGORITHMS[self.algorithm](problem, run)
+            solution.trace = run.trace
+            self._compare(solution)
+            if run.stopped:
+                break
         assert self.best is not None
         return self.best
 
@@ -258,7 +270,7 @@ class _Search:
         if self._run.has(Matrix):
             return 0.0
         known = len(self._run.medoids) if self._problem.distance.remembers else 0
-        return each * (self._problem.k - known)
+        return (1 + DRAWING_SHARE) * each * (self._problem.k - known)
 
 
 def warn(assignment: Assignment) -> None:

@@ -1,16 +1,21 @@
-"""What a fit prints while it runs: a progress bar on a terminal, a line per step if requested, otherwise nothing."""
+"""What a fit says while it runs, on standard error: a bar on a terminal, elsewhere a line every few seconds.
+
+A line at once says what is going to happen, and one at the end what came out. All of it comes from three sources: the
+steps of the trace, the counts of distances, and `Interrupts.watch`, which is called between chunks of work.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from medoids.engine import compiling, interrupts
 from medoids.result import TraceRecord
-from medoids.wording import abbreviate
+from medoids.wording import abbreviate, counted
 
 if TYPE_CHECKING:
     from medoids.core.problem import Problem
@@ -18,22 +23,149 @@ if TYPE_CHECKING:
 
 __all__ = ["narrated"]
 
+# Seconds between two lines.
+_SECONDS_PER_LINE = 5.0
+# Columns of a terminal from which on the bar also shows the rate and the last change.
+_WIDE_TERMINAL = 120
+_COMPILING = "compiling kernels, about 10 s, once"
+
 
 @contextmanager
-def narrated(problem: Problem, run: Run, algorithm: str, reason: str, verbose: int) -> Iterator[None]:
-    """Print the steps of a problem to standard error, and still call the user's own callback.
+def narrated(problem: Problem, run: Run, verbose: int, max_swaps: int) -> Iterator[Callable[[str], None]]:
+    """Report the progress of a run on standard error.
 
-    With ``verbose=1``, a terminal gets a progress bar, or lines if ``rich`` is not installed, and anything else gets
-    nothing. With a higher number, there is always a line per step.
+    Parameters
+    ----------
+    problem : Problem
+    run : Run
+    verbose : int
+        0 says nothing, 1 shows a bar or a line every few seconds, 2 has a line for each step.
+    max_swaps : int
+        Swaps of which the percentage is a share.
+
+    Yields
+    ------
+    callable
+        To be called with what is going to happen, as soon as that is known.
     """
-    terminal = verbose == 1 and sys.stderr.isatty()
-    if verbose < 2 and not terminal:
-        yield
+    if verbose < 1:
+        yield lambda plan: None
         return
-    show = _show_bar if terminal and find_spec("rich") else _print_lines
-    with show(problem, run, algorithm, reason) as update:
-        run.watch(update)
+    course = _Course(problem, run, max_swaps)
+    show: AbstractContextManager[_Teller] = _bar(course) if _shows_bar(verbose) else _lines(course, verbose > 1)
+    with show as teller, _listening(run, course, teller):
+
+        def begin(plan: str) -> None:
+            course.begun = True
+            teller.say(plan)
+
+        try:
+            yield begin
+        except (KeyboardInterrupt, interrupts.TimeUp):
+            course.end = "stopped"
+            raise
+        course.end = "done"
+
+
+class _Teller(Protocol):
+    """A bar or lines."""
+
+    def say(self, text: str) -> None: ...
+    def step(self, step: TraceRecord) -> None: ...
+    def watch(self) -> None: ...
+
+
+@contextmanager
+def _listening(run: Run, course: _Course, teller: _Teller) -> Iterator[None]:
+    announced = False
+
+    def compiles() -> None:
+        nonlocal announced
+        if not announced:
+            announced = True
+            teller.say(_COMPILING)
+
+    run.watch(course.step)
+    run.watch(teller.step)
+    run.threads.interrupts.watch = teller.watch
+    compiling.listeners.append(compiles)
+    try:
         yield
+    finally:
+        run.threads.interrupts.watch = None
+        compiling.listeners.remove(compiles)
+
+
+class _Course:
+    """How far a fit has come.
+
+    Attributes
+    ----------
+    begun : bool
+        Whether the algorithm is known.
+    end : str
+        "done" or "stopped"; empty while it runs.
+    last : TraceRecord or None
+        The last step.
+    """
+
+    def __init__(self, problem: Problem, run: Run, max_swaps: int) -> None:
+        self.problem, self.run, self.max_swaps = problem, run, max_swaps
+        self.tally = run.tally
+        self.began = interrupts.clock()
+        self.begun, self.end = False, ""
+        self.last: TraceRecord | None = None
+        self._swaps: int | None = None
+
+    def step(self, step: TraceRecord) -> None:
+        self.last = step
+        if self._swaps is None:  # a resumed fit has made steps before
+            self._swaps = sum(record.phase == "swap" for record in self.run.trace)
+        else:
+            self._swaps += step.phase == "swap"
+
+    @property
+    def swaps(self) -> int:
+        return self._swaps or 0
+
+    @property
+    def seconds(self) -> float:
+        return interrupts.clock() - self.began
+
+    @property
+    def distances(self) -> int:
+        # Of a slow function each call is counted, of anything else a block when it is done.
+        return max(self.tally.calls, sum(count.computed for count in list(self.tally.counts.values())))
+
+    def phase(self) -> tuple[str, float]:
+        """Return the phase with its numbers, and the share of it that is done.
+
+        For the matrix it is the share of its distances, for BUILD that of the k steps. The number of swaps is not
+        known in advance: for them it is the share of the maximum.
+        """
+        if self.end == "done":
+            return self.end, 1.0
+        phase, share = self._under_way()
+        return self.end or phase, share
+
+    def _under_way(self) -> tuple[str, float]:
+        share = self.tally.share
+        if share is not None:
+            return self.tally.current, share
+        k, last = self.problem.k, self.last
+        if last is None:
+            return (f"build 0/{k}" if self.begun else "start"), 0.0
+        built = sum(record.phase == "build" for record in self.run.trace)
+        if last.phase == "build" and last.medoid_in is not None and built < k:
+            return f"build {built}/{k}", built / k
+        return f"swap {self.swaps}/{self.max_swaps}", min(1.0, self.swaps / max(1, self.max_swaps))
+
+    def loss(self) -> str:
+        return "" if self.last is None else f"loss {self.last.loss:.6g}"
+
+
+def _shows_bar(verbose: int) -> bool:
+    return verbose == 1 and sys.stderr.isatty() and find_spec("rich") is not None
 
 
 def _change(step: TraceRecord) -> str:
@@ -46,69 +178,107 @@ def _change(step: TraceRecord) -> str:
     return change if step.medoid_out is None else f"{change} -{step.medoid_out}"
 
 
-@contextmanager
-def _print_lines(problem: Problem, run: Run, algorithm: str, reason: str) -> Iterator[Any]:
-    sys.stderr.write(f"medoids: {algorithm} ({reason})\n")
-    yield lambda step: sys.stderr.write(
-        f"{step.seconds:8.2f} s  {step.phase:5}  {_change(step):<18} loss {step.loss:.6g}  "
-        f"{step.n_evaluations:,} distances\n"
-    )
+class _Lines:
+    """Lines on standard error: at most one every few seconds, or one for each step."""
+
+    def __init__(self, course: _Course, every_step: bool) -> None:
+        self._course, self._every_step = course, every_step
+        self._next = course.began + _SECONDS_PER_LINE
+        self._lock = threading.Lock()
+
+    def say(self, text: str) -> None:
+        sys.stderr.write(f"medoids: {text}\n")
+        sys.stderr.flush()
+
+    def step(self, step: TraceRecord) -> None:
+        if self._every_step:
+            self._next = interrupts.clock() + _SECONDS_PER_LINE
+            sys.stderr.write(
+                f"{step.seconds:8.2f} s  {step.phase:5}  {_change(step):<18} loss {step.loss:.6g}  "
+                f"{step.n_evaluations:,} distances\n"
+            )
+
+    def watch(self) -> None:
+        """Write a line if it is time for one; called between chunks of work, from any thread."""
+        if interrupts.clock() < self._next or not self._lock.acquire(blocking=False):
+            return
+        try:
+            if interrupts.clock() >= self._next:
+                self._next = interrupts.clock() + _SECONDS_PER_LINE
+                course = self._course
+                phase, share = course.phase()
+                parts = [f"{phase} ({share:.0%})", course.loss(), f"{abbreviate(course.distances)} distances"]
+                self.say(f"{course.seconds:,.0f} s: {', '.join(filter(None, parts))}")
+        finally:
+            self._lock.release()
 
 
 @contextmanager
-def _show_bar(problem: Problem, run: Run, algorithm: str, reason: str) -> Iterator[Any]:
-    """Show phase, medoid, loss, distances, their rate and the remaining time.
+def _lines(course: _Course, every_step: bool) -> Iterator[_Lines]:
+    lines = _Lines(course, every_step)
+    try:
+        yield lines
+    finally:
+        if course.end:
+            parts = [course.loss(), counted(course.swaps, "swap"), f"{course.distances:,} distances"]
+            when = f"{course.end} {'in' if course.end == 'done' else 'after'} {course.seconds:,.1f} s"
+            lines.say(f"{when}: {', '.join(filter(None, parts))}")
 
-    BUILD has k steps, so its end can be predicted. The number of swaps is not known in advance: during SWAP, the bar
-    pulses and there is no remaining time.
-    """
+
+class _Bar:
+    """A bar of ``rich``, which draws itself ten times a second."""
+
+    def __init__(self, console: Any) -> None:
+        self._console = console
+
+    def say(self, text: str) -> None:
+        self._console.print(f"medoids: {text}", style="dim", markup=False, highlight=False)
+
+    def step(self, step: TraceRecord) -> None:
+        pass
+
+    def watch(self) -> None:
+        pass
+
+
+@contextmanager
+def _bar(course: _Course) -> Iterator[_Bar]:
+    """Show phase, percentage, loss, distances and time; on a wide terminal also the rate and the last change."""
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        ProgressColumn,
-        SpinnerColumn,
-        Task,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TimeElapsedColumn
+    from rich.progress_bar import ProgressBar
     from rich.text import Text
 
-    tally = run.tally
+    class Live(ProgressColumn):
+        """Read while a step is under way, too: the bar moves even where a step takes a minute."""
 
-    class Distances(ProgressColumn):
-        """Counts during a step, too, so that the bar changes even if a step takes a minute."""
+        def __init__(self, text: Callable[[], str], style: str) -> None:
+            super().__init__()
+            self._text, self._style = text, style
 
         def render(self, task: Task) -> Text:
-            computed = sum(count.computed for count in list(tally.counts.values()))
-            rate = computed / task.elapsed if task.elapsed else 0.0
-            return Text(f"{abbreviate(computed)} distances {abbreviate(rate)}/s", style="cyan")
+            return Text(self._text(), style=self._style, no_wrap=True)
+
+    class Share(BarColumn):
+        def render(self, task: Task) -> ProgressBar:
+            return ProgressBar(total=1, completed=course.phase()[1], width=self.bar_width)
+
+    def rate() -> str:
+        return f"{abbreviate(course.distances / max(course.seconds, 1e-3))}/s"
 
     console = Console(stderr=True)
-    console.print(f"medoids: {algorithm} ({reason})", style="dim", markup=False, highlight=False)
-    with Progress(
+    columns: list[ProgressColumn] = [
         SpinnerColumn(),
-        TextColumn("{task.fields[phase]:<9}", style="bold"),
-        BarColumn(bar_width=16),
-        TextColumn("{task.fields[change]}"),
-        TextColumn("{task.fields[loss]}", style="green"),
-        Distances(),
+        Live(lambda: f"{course.phase()[0]:<13}", "bold"),
+        Share(bar_width=8),
+        Live(lambda: f"{course.phase()[1]:4.0%}", "magenta"),
+        Live(course.loss, "green"),
+        Live(lambda: f"{abbreviate(course.distances)} distances", "cyan"),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-    ) as progress:
-        bar = progress.add_task("", total=problem.k, phase="build", change="", loss="")
-
-        def update(step: TraceRecord) -> None:
-            # From the trace, since a resumed fit has made steps before.
-            done = Counter(record.phase for record in run.trace)
-            building = step.phase == "build" and step.medoid_in is not None and done["build"] < problem.k
-            if not building:
-                progress.tasks[0].total = None  # `update` takes None for "no change"
-            phase = f"build {done['build']}/{problem.k}" if building else f"swap {done['swap']}"
-            fields = {"phase": phase, "change": _change(step), "loss": f"loss {step.loss:.6g}"}
-            progress.update(bar, completed=done["build"], **fields)  # type: ignore[arg-type]
-
-        yield update
-        progress.update(bar, total=1, completed=1, phase="done")
+    ]
+    if console.width >= _WIDE_TERMINAL:
+        columns += [Live(rate, "cyan"), Live(lambda: "" if course.last is None else _change(course.last), "dim")]
+    with Progress(*columns, console=console, transient=False) as progress:
+        task = progress.add_task("", total=1)
+        yield _Bar(progress.console)
+        progress.update(task, completed=1)

@@ -18,7 +18,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from medoids import Clustering, KMedoids, TraceRecord, k_medoids
 from medoids.algorithms import ALGORITHMS
+from medoids.core.rows import RowSource
 from medoids.engine import interrupts
+from medoids.pipeline import prepare
+from medoids.settings import Settings
 
 X = np.random.default_rng(0).normal(size=(120, 4))
 # These choose their start on samples: it is one step.
@@ -123,6 +126,54 @@ def test_time_is_left_for_the_assignment_of_a_slow_metric(algorithm: str, swap: 
         found = k_medoids(X, 3, time_limit=700, **keywords)
     assert clock.now <= 702
     assert found.inertia == pytest.approx(cdist(X, X[found.medoid_indices], "cityblock").min(axis=1).sum())
+
+
+def test_the_medoids_of_a_first_sample_are_kept(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    keywords: dict[str, Any] = {"algorithm": "clara", "random_state": 0}
+    first = k_medoids(X, 6, callback=lambda step: True, **keywords)
+    assign = RowSource.assign
+
+    def late(rows: RowSource, medoids: Any) -> Any:
+        if rows.problem.n == 120 and len(medoids):
+            clock.now = 3600
+        return assign(rows, medoids)
+
+    monkeypatch.setattr(RowSource, "assign", late)
+    with pytest.warns(ConvergenceWarning, match="stopped at time_limit; increase"):
+        found = k_medoids(X, 6, time_limit=60, **keywords)
+    assert found.medoid_indices.tolist() == first.medoid_indices.tolist()
+    check_exact(found)
+
+
+@pytest.mark.parametrize("algorithm", ["clara", "pairedpam"])
+def test_a_quick_start_on_many_rows(algorithm: str) -> None:
+    rows = np.random.default_rng(0).normal(size=(20_000, 3))
+    weights = np.ones(20_000)
+    weights[5:15_000], weights[17_000] = 0, 1e6
+    keywords: dict[str, Any] = {"algorithm": algorithm, "sample_weight": weights, "frozen_medoids": [3, 16_000]}
+    with pytest.warns(ConvergenceWarning, match="3 of 5 medoids are drawn at random"):
+        found = k_medoids(rows, 5, time_limit=0, random_state=0, **keywords)
+    assert found.medoid_indices[:2].tolist() == [3, 16_000]
+    assert 17_000 in found.medoid_indices  # by far the most likely to be drawn
+    assert (weights[found.medoid_indices] > 0).all()
+    distances = cdist(rows, rows[found.medoid_indices])
+    assert found.inertia == pytest.approx(weights @ distances.min(axis=1), rel=1e-9)
+    assert found.labels.tolist() == distances.argmin(axis=1).tolist()
+
+
+def test_chunks_of_points_give_what_single_medoids_give() -> None:
+    rows = np.random.default_rng(0).integers(0, 4, size=(9000, 2)).astype(float)  # with many ties
+    with prepare(rows, 40, None, Settings(frozen_medoids=[7, 8])) as (problem, run):
+        medoids, source = np.r_[8, 7, 100:138], RowSource(problem, run)
+        together, single = source.assign(medoids), source.assign([])
+        for i in medoids.tolist():
+            source.add(single, i)
+    distances = cdist(rows[medoids], rows)
+    for found in (together, single):
+        assert found.nearest.tolist() == distances.argmin(axis=0).tolist()
+        assert (found.medoids, found.fixed, found.loss) == (medoids.tolist(), [0, 1], distances.min(axis=0).sum())
+        assert found.d2.tolist() == np.sort(distances, axis=0)[1].tolist()
+    assert together.second.tolist() == single.second.tolist()
 
 
 def test_steps_count_where_values_are_remembered(clock: Clock) -> None:

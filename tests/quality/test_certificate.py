@@ -138,6 +138,33 @@ def test_a_model_knows_its_columns() -> None:
         certify(model, frame[["b", "a"]])
 
 
+@pytest.mark.parametrize("fit", [by_estimator, k_medoids])
+@pytest.mark.parametrize("frozen", [[7], [7, 3], [7, 3, 11]])
+def test_frozen_medoids_stay(fit: Any, frozen: list[int]) -> None:
+    random = np.random.RandomState(0)
+    X, w = random.exponential(size=(30, 2)), np.ones(30)
+    D = cdist(X, X)
+    model = fit(X, 3, sample_weight=None, frozen_medoids=frozen)
+    found = certify(model, X)
+    medoids = found.medoid_indices.tolist()
+    assert found.swap is None
+    # Without the frozen rows there is a better choice.
+    assert oracle.swap(D.tolist(), medoids, w.tolist()) is not None
+    assert certify(X, medoids).swap is not None
+    assert certify(X, medoids, frozen_medoids=frozen).swap is None
+    assert certify(model, X, frozen_medoids=[]).swap is not None
+    with pytest.raises(ValueError, match="frozen_medoids"):
+        certify(X, medoids, frozen_medoids=[next(i for i in range(30) if i not in medoids)])
+
+
+def test_what_is_left_out() -> None:
+    X = np.random.RandomState(0).normal(size=(12, 2))
+    with pytest.raises(TypeError, match=r"also needs the data that the model was fitted to: certify\(model, X\)"):
+        certify(k_medoids(X, 2))
+    with pytest.raises(TypeError, match=r"also needs the rows of the medoids, certify\(X, medoid_indices\)"):
+        certify(X)
+
+
 def test_a_model_that_is_not_fitted() -> None:
     with pytest.raises(NotFittedError, match="KMedoids instance is not fitted yet"):
         certify(KMedoids(2), np.zeros((4, 1)))

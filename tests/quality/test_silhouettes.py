@@ -111,6 +111,8 @@ def test_what_is_not_a_clustering(function: Any) -> None:
     for first, second in [(found.labels, X), (X, found.labels), (X, found)]:
         with pytest.raises(TypeError, match="Clustering or a fitted KMedoids, followed by X; got ndarray"):
             function(first, second)
+    with pytest.raises(TypeError, match="For labels of another origin use sklearn"):
+        function(found.labels, X)
     with pytest.raises(NotFittedError, match="KMedoids instance is not fitted yet"):
         function(KMedoids(2), X)
     pipeline = make_pipeline(StandardScaler(), KMedoids(2)).fit(X)

@@ -14,7 +14,7 @@ import scipy.sparse
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, load_iris
 
-from medoids import KMedoids, k_medoids, report
+from medoids import KMedoids, k_medoids, k_path, report
 
 DIGITS = load_digits().data
 EVIL = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
@@ -237,6 +237,14 @@ def test_values_that_have_no_mean(tmp_path: Path) -> None:
     assert "mean 4 here, 2.5 overall" in text
     assert "missing overall" in text
     assert "infinite" in text
+
+
+def test_the_model_comes_first(tmp_path: Path) -> None:
+    X = np.random.RandomState(0).normal(size=(30, 2))
+    for model, name in ((k_medoids(X, 2), "Clustering"), (k_path(X, range(2, 4)), "KPath")):
+        with pytest.raises(TypeError, match=rf"^the model comes first: .* followed by X; got ndarray and {name}$"):
+            report(X, model, tmp_path / "page.html")
+    assert not list(tmp_path.iterdir())
 
 
 def test_wrong_data_is_refused(tmp_path: Path) -> None:

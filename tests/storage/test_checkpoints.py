@@ -234,27 +234,36 @@ def test_other_data_are_refused(stopped: Path) -> None:
     other[77, 1] += 1e-9
     refuse(
         stopped,
-        "belongs to another fit: the data's rows is .* here and .* in the file; resume with the original data",
+        "belongs to another fit: the content of X is not the same as in the file; resume with the original data",
         data=other,
     )
-    refuse(stopped, r"the data's shape is \[149, 3\] here and \[150, 3\] in the file", data=X[1:])
-    refuse(stopped, "the data's type is float32 here and float64", data=X.astype(np.float32))
-    refuse(stopped, "the data's weights", sample_weight=np.arange(150) + 1)
+    refuse(stopped, r"the shape of X is \[149, 3\] here and \[150, 3\] in the file", data=X[1:])
+    refuse(stopped, "the type of X is float32 here and float64", data=X.astype(np.float32))
+    refuse(stopped, "sample_weight is not the same as in the file", sample_weight=np.arange(150) + 1)
 
 
 def test_other_settings_are_refused(stopped: Path) -> None:
     refuse(stopped, "n_clusters is 6 here and 5 in the file", k=6)
     refuse(stopped, "metric is l1 here and euclidean in the file", metric="l1")
     refuse(stopped, "algorithm is pam here and auto in the file", algorithm="pam")
-    refuse(stopped, "random_state", random_state=1)
-    refuse(stopped, "random_state is None here", random_state=None)
-    refuse(stopped, "init", init="lab")
+    refuse(stopped, "fit: random_state is not the same as in the file", random_state=1)
+    refuse(stopped, "random_state is None here and something else in the file", random_state=None)
+    refuse(stopped, "init is lab here and build in the file", init="lab")
+    refuse(stopped, "init is something else here and build in the file", init=[1, 2, 3, 4, 5])
     refuse(stopped, r"frozen_medoids is \[3\] here and \[\] in the file", frozen_medoids=[3])
     refuse(stopped, "delta is 0.5 here and None in the file", delta=0.5)
 
 
 def test_an_existing_file_is_refused_without_resume(stopped: Path) -> None:
     refuse(stopped, "already exists; pass resume=True to continue from it, or delete it", FileExistsError, resume=False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_link_in_the_place_of_the_lock_is_refused(tmp_path: Path) -> None:
+    (tmp_path / ".fit.lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match=r"^checkpoint='.*fit' cannot be locked: its lock, .*fit.lock, is not a regular"):
+        k_medoids(X, 3, checkpoint=tmp_path / "fit")
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_a_cut_file_is_refused_at_any_length(stopped: Path) -> None:
@@ -327,6 +336,12 @@ FORGED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
         "state.counts.build.req",
     ),
     "seconds": (setting("seconds", to="long"), "state.seconds is 'long'"),
+    "endless": (
+        setting("seconds", to=1e300),
+        "state.seconds is 1e\\+300; it must be a finite number of at least 0 and",
+    ),
+    "swaps": (setting("position", "swaps", to=10**17), "state.position.swaps is 1.*, but state.trace has"),
+    "half a character": (setting("reason", to="\ud800"), "state.reason is .*; it must be a text of whole characters"),
     "position": (setting("position", to={"swaps": -3}), "state.position.swaps is -3"),
     "position of another kind": (setting("position", to={"swaps": 0, "round": 5}), "state.position.round is 5"),
     "unknown position": (setting("position", to={"swaps": 0, "x": 5}), "state.position has an unknown 'x'"),
@@ -361,7 +376,7 @@ def test_a_forged_medoid_of_weight_0_or_without_the_frozen_is_refused(tmp_path: 
         k_medoids(X, 5, callback=stop_at(3), **keywords)
     whole = path.read_text()
     forge(path, setting("medoids", 1, to=7))
-    with pytest.raises(ValueError, match="row 7 as a medoid, which has weight 0"):
+    with pytest.raises(ValueError, match="row 7 as a medoid, which it cannot be: it has weight 0 or gaps"):
         k_medoids(X, 5, resume=True, **keywords)
     path.write_text(whole)
     forge(path, setting("medoids", 0, to=4))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from medoids.storage.files import InUse, Lock, Outputs, replace_content
+from medoids.storage.files import InUse, Lock, LockRefused, Outputs, replace_content
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="modes and owners of POSIX")
 as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files away")
@@ -133,10 +133,19 @@ def test_a_link_in_the_place_of_a_draft_is_not_followed(  # type: ignore[no-unty
 def test_a_link_in_the_place_of_a_lock_is_not_followed(writer, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     victim = tmp_path / "victim"
     victim.write_text("untouched")
-    (tmp_path / ".state.lock").symlink_to(victim)
-    with pytest.raises(OSError, match=r"symbolic link"):
-        writer(tmp_path / "state", "new")
+    lock = tmp_path / ".state.lock"
+    refused = rf"state cannot be locked: its lock, {lock}, is not a regular file but a link .* delete it, or choose"
+    for target in (victim, tmp_path / "nothing"):
+        lock.unlink(missing_ok=True)
+        lock.symlink_to(target)
+        with pytest.raises(LockRefused, match=refused):
+            writer(tmp_path / "state", "new")
     assert victim.read_text() == "untouched"
+    assert not (tmp_path / "nothing").exists()
+    lock.unlink()
+    lock.mkdir()
+    with pytest.raises(LockRefused, match=refused):
+        writer(tmp_path / "state", "new")
 
 
 @posix

@@ -57,20 +57,36 @@ def choose(problem: Problem, run: Run) -> tuple[str, str]:
     paired = n * count * price * block + n * 1.5 * k * STEP_SECONDS * (1 + k / 60)
     how = "by a timing of some calls, " if timed else ""
     if matrix <= paired:
-        prices = f"{how}about {_seconds(matrix)} against {_seconds(paired)} core-seconds"
+        prices = how + _compared(matrix, paired)
         return "fastpam1", f"the {size} is cheaper than sampling ({prices}): PAM's own path, exact"
-    prices = f"{how}about {_seconds(paired)} against {_seconds(matrix)} core-seconds"
+    prices = how + _compared(paired, matrix)
     return "pairedpam", f"sampled distances are cheaper than the {size} ({prices})"
 
 
-def _seconds(value: float) -> str:
+def _compared(less: float, more: float) -> str:
+    """Write two times with as many digits as show which is less.
+
+    >>> _compared(0.0432, 3.2), _compared(0.16, 0.2)
+    ('about 0.04 against 3 core-seconds', 'about 0.16 against 0.20 core-seconds')
+    >>> _compared(0.2116, 0.2117)
+    'by a hair: both about 0.212 core-seconds'
+    """
+    for precision in range(1, 4):
+        one, other = _seconds(less, precision), _seconds(more, precision)
+        if one != other:
+            return f"about {one} against {other} core-seconds"
+    return f"by a hair: both about {one} core-seconds"
+
+
+def _seconds(value: float, precision: int = 1) -> str:
     """Write a rough time as people do.
 
-    >>> _seconds(0.0432), _seconds(3.2), _seconds(1234.5)
-    ('0.04', '3', '1,200')
+    >>> _seconds(0.0432), _seconds(3.2), _seconds(1234.5), _seconds(0.098)
+    ('0.04', '3', '1,200', '0.1')
     """
-    digits = (value >= 10) - floor(log10(value))
-    return f"{round(value, digits):,.{max(0, digits)}f}"
+    significant = max(precision, 1 + (value >= 10))
+    rounded = float(f"{value:.{significant - 1}e}")
+    return f"{rounded:,.{max(0, significant - 1 - floor(log10(rounded)))}f}"
 
 
 def _measure(run: Run, rows: int) -> tuple[float, float]:

@@ -1,19 +1,20 @@
 """CLARANS: random swaps, taken when they help (Ng and Han 2002). No n x n matrix.
 
 A local search ends after ``max(250, 1.25% of k (n - k))`` tries in a row that do not help; the better of two is kept.
+With weights, a row is tried the more often the heavier it is.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from medoids.algorithms.clara import draw
 from medoids.algorithms.fastpam1 import fastpam1
 from medoids.core.assignment import Assignment
 from medoids.core.initialization import RANDOM_INITS
 from medoids.core.problem import Problem, Solution
 from medoids.core.rows import RowSource
 from medoids.core.run import Run
+from medoids.core.sampling import draw
 from medoids.engine.arrays import Rows
 
 __all__ = ["clarans"]
@@ -49,8 +50,8 @@ def _initial_rows(rows: RowSource) -> Rows:
         with run.phase("build"):
             return RANDOM_INITS[problem.init](rows)
     # BUILD on all points would cost what CLARANS is there to avoid: n^2 distances. As CLARA does, on a sample.
-    sample = draw(problem, run, [])
-    part = problem.part(sample, init="build", max_iter=0)
+    sample, weights = draw(problem, run.random, [])
+    part = problem.part(sample, weights, init="build", max_iter=0)
     return sample[fastpam1(part, run.part(part)).assignment.medoids]
 
 
@@ -73,13 +74,14 @@ def _search(
         position = {"search": (*where, 0, kept)}
         run.step("build", assignment, references=problem.n, candidates=problem.k, position=position)
     candidates = problem.candidates
+    drawn_from = np.repeat(candidates, problem.shares[candidates])
     free = np.setdiff1d(np.arange(problem.k), assignment.fixed)
     limit = max(_LEAST_TRIES, int(_TRIED_SHARE * len(free) * (len(candidates) - problem.k)))
     tries = 0
     while tries < limit and len(candidates) > problem.k and len(free):
         if n_swaps == problem.max_iter or run.stopped:
             return assignment, n_swaps, False
-        i = int(run.random.choice(candidates))
+        i = int(run.random.choice(drawn_from))
         slot = int(free[run.random.randint(len(free))])
         if i in assignment.medoids:
             continue

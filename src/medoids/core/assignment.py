@@ -8,7 +8,7 @@ them again; or, where estimates are available, measures only those that the esti
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -54,8 +54,8 @@ def lowest(losses: Float64s, magnitudes: Float64s) -> tuple[int, int]:
 class Lookup(Protocol):
     """Distances from the medoids of an assignment."""
 
-    def enter(self, slot: int, distances: Float64s) -> None:
-        """Note the distances of the medoid that has entered a slot."""
+    def enter(self, slot: int, points: slice, distances: Float64s) -> None:
+        """Note the distances from the medoid that has entered a slot to some points."""
 
     def find(self, state: Assignment, points: Rows, slot: int, distances: Float64s) -> Float64s:
         """Return (slots, points) distances, of which each point's lowest two are exact.
@@ -73,8 +73,8 @@ class KeptRows:
     def __init__(self, k: int, n: int) -> None:
         self.table = np.empty((k, n))
 
-    def enter(self, slot: int, distances: Float64s) -> None:
-        self.table[slot] = distances
+    def enter(self, slot: int, points: slice, distances: Float64s) -> None:
+        self.table[slot, points] = distances
 
     def find(self, state: Assignment, points: Rows, slot: int, distances: Float64s) -> Float64s:
         return self.table[: len(state.medoids), points]
@@ -89,7 +89,7 @@ class MeasuredRows:
     def __init__(self, measure: Measure) -> None:
         self._measure = measure
 
-    def enter(self, slot: int, distances: Float64s) -> None:
+    def enter(self, slot: int, points: slice, distances: Float64s) -> None:
         """Keep nothing."""
 
     def find(self, state: Assignment, points: Rows, slot: int, distances: Float64s) -> Float64s:
@@ -175,26 +175,32 @@ class Assignment:
 
     def add(self, i: int, distances: Float64s) -> None:
         """Make row ``i`` the next medoid, given its distances to all points, which count up to d2."""
+        slot = self.open_slot(i)
+        for chunk in spans(len(distances), POINTS_PER_UPDATE):
+            self.enter(slot, chunk, distances[chunk])
+        self.sum_up()
+
+    def open_slot(self, i: int) -> int:
+        """Give row ``i`` the next slot, and return it; `enter` for all points and `sum_up` must follow."""
         slot = len(self.medoids)
         self.medoids.append(i)
         if i in self._frozen:
             self.fixed.append(slot)
-        self.lookup.enter(slot, distances)
-        self._enter(slot, distances, np.ones(len(distances), dtype=bool))
-        self._sum_up()
+        return slot
 
     def swap(self, slot: int, i: int, distances: Float64s) -> None:
         """Replace the medoid in ``slot`` by row ``i``; distances above d2 need not be exact unless rows are kept."""
         self.medoids[slot] = i
-        self.lookup.enter(slot, distances)
         hit = (self.nearest == slot) | (self.second == slot)
-        self._enter(slot, distances, ~hit)
+        for chunk in spans(len(distances), POINTS_PER_UPDATE):
+            self.enter(slot, chunk, distances[chunk], ~hit[chunk])
         points = np.flatnonzero(hit)
         for chunk in spans(len(points), POINTS_PER_UPDATE):
             self._rescan(points[chunk], slot, distances)
-        self._sum_up()
+        self.sum_up()
 
-    def _sum_up(self) -> None:
+    def sum_up(self) -> None:
+        """Set the loss and the magnitude from the distances to the nearest medoids."""
         self.loss = self.magnitude = float(self.weights @ self.d1)
         if self.d1.min(initial=0) < 0:
             self.magnitude = float(self.weights @ np.abs(self.d1))
@@ -207,15 +213,15 @@ class Assignment:
         """Whether replacing the medoid in ``slot`` by a candidate with these distances is accepted."""
         return self.improves(self.swap_losses(distances)[slot], self.swap_magnitudes(distances)[slot])
 
-    def _enter(self, slot: int, distances: Float64s, where: Bools) -> None:
-        for chunk in spans(len(distances), POINTS_PER_UPDATE):
-            d, d1, d2 = distances[chunk], self.d1[chunk], self.d2[chunk]
-            nearest, second = self.nearest[chunk], self.second[chunk]
-            first = where[chunk] & ((d < d1) | ((d == d1) & (slot < nearest)))
-            other = where[chunk] & ~first & (d < d2)
-            second[first], d2[first] = nearest[first], d1[first]
-            nearest[first], d1[first] = slot, d[first]
-            second[other], d2[other] = slot, d[other]
+    def enter(self, slot: int, points: slice, d: Float64s, where: Bools | Literal[True] = True) -> None:
+        """Compare a medoid with the two nearest of some points, or of those among them that a mask selects."""
+        self.lookup.enter(slot, points, d)
+        d1, d2, nearest, second = self.d1[points], self.d2[points], self.nearest[points], self.second[points]
+        first = where & ((d < d1) | ((d == d1) & (slot < nearest)))
+        other = where & ~first & (d < d2)
+        second[first], d2[first] = nearest[first], d1[first]
+        nearest[first], d1[first] = slot, d[first]
+        second[other], d2[other] = slot, d[other]
 
     def _rescan(self, points: Rows, slot: int, distances: Float64s) -> None:
         """Find the nearest two of some points anew, after a swap."""

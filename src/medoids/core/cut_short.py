@@ -1,27 +1,37 @@
 """The result of a fit that ends early, by Ctrl-C or a time limit: the best medoids so far, with an exact assignment.
 
-While BUILD has chosen fewer than k medoids, the others are drawn as k-medoids++ draws them. The final assignment takes
-k n distances, and a time limit leaves time for them.
+While BUILD has chosen fewer than k medoids, the others are drawn as k-medoids++ draws them, from a sample if n is
+large. The final assignment takes k n distances, and a time limit leaves time for them.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
+from medoids.core.assignment import Assignment, KeptRows
 from medoids.core.initialization import complete
 from medoids.core.problem import Problem, Solution
 from medoids.core.rows import RowSource
 from medoids.core.run import Run
+from medoids.core.sampling import draw
 from medoids.engine import interrupts
-from medoids.engine.budget import DEAR_NS, TIMED_DISTANCES
+from medoids.engine.budget import DEAR_NS, MEDOIDS_PER_CHUNK, TIMED_DISTANCES
 
-__all__ = ["cut_short", "seconds_per_distance"]
+__all__ = ["DRAWING_SHARE", "cut_short", "seconds_per_distance"]
+
+# Rows, and rows for each medoid, of a sample from which medoids are drawn; all rows, unless there are this many times
+# more.
+_SAMPLE_ROWS, _SAMPLE_ROWS_PER_MEDOID, _LARGE_MULTIPLE = 1000, 10, 4
+# Time for drawing medoids, as a share of that for the final assignment.
+DRAWING_SHARE = 0.25
 
 
-def cut_short(rows: RowSource, best: Solution | None) -> tuple[Solution, int]:
+def cut_short(rows: RowSource, best: Solution | None, *, from_sample: bool) -> tuple[Solution, int]:
     """Return the best solution of a run that was interrupted anywhere, and the number of medoids drawn at random.
 
-    ``best`` is that of the starts before.
+    ``best`` is that of the starts before; ``from_sample`` allows to draw medoids from a sample.
     """
     problem, run = rows.problem, rows.run
     run.threads.interrupts.forget()
@@ -29,36 +39,54 @@ def cut_short(rows: RowSource, best: Solution | None) -> tuple[Solution, int]:
     run.resume(rows.assign)  # a checkpoint that the algorithm did not get to
     if best is not None and len(run.medoids) < problem.k:
         return replace(best, converged=False), 0
-    solution, drawn = _finish(rows)
+    solution, drawn = _finish(rows, from_sample=from_sample)
     if best is not None and best.assignment.loss <= solution.assignment.loss:
         return replace(best, converged=False), 0
     return solution, drawn
 
 
-def _finish(rows: RowSource) -> tuple[Solution, int]:
+def _finish(rows: RowSource, *, from_sample: bool) -> tuple[Solution, int]:
     problem, run = rows.problem, rows.run
     drawn = 0
     if len(run.medoids) == problem.k:
         assignment = rows.assign(run.medoids)
+        if not run.trace:
+            run.step("build", assignment, references=problem.n, candidates=problem.k)
     else:
         given = problem.frozen if isinstance(problem.init, str) else problem.init.tolist()
         chosen = list(dict.fromkeys([*run.medoids, *given]))
         drawn, candidates = problem.k - len(chosen), problem.k - len(run.medoids)
-        assignment = complete(rows, chosen)
+        assignment = _quick_start(rows, chosen) if from_sample else complete(rows, chosen)
         run.step("build", assignment, references=problem.n, candidates=candidates)
     swaps = sum(step.phase == "swap" for step in run.trace)
     return Solution(assignment, swaps, converged=False, trace=run.trace), drawn
 
 
+def _quick_start(rows: RowSource, chosen: list[int]) -> Assignment:
+    """Complete some medoids by drawn ones."""
+    problem, run = rows.problem, rows.run
+    size = max(_SAMPLE_ROWS, _SAMPLE_ROWS_PER_MEDOID * problem.k)
+    if not run.distance.threaded or problem.n <= _LARGE_MULTIPLE * size:
+        return complete(rows, chosen)
+    sample, weights = draw(problem, run.random, chosen, size)
+    part = problem.part(sample, weights, init=problem.init, max_iter=0)
+    drawn = complete(RowSource(part, run.part(part)), np.searchsorted(sample, chosen).tolist())
+    return rows.assign(sample[drawn.medoids])
+
+
 def seconds_per_distance(problem: Problem, run: Run) -> float:
-    """Time one small chunk of exact distances, such as the final assignment consists of."""
+    """Time one small chunk of the final assignment: exact distances, and which medoid is nearest."""
     distance = run.distance
-    first = problem.candidates[:1]
-    count = min(problem.n - 1, TIMED_DISTANCES["cheap" if distance.cost < DEAR_NS else "dear"])
+    cheap = distance.cost < DEAR_NS
+    first = problem.candidates[: min(problem.k, MEDOIDS_PER_CHUNK) if cheap else 1]
+    count = min(problem.n - 1, TIMED_DISTANCES["cheap" if cheap else "dear"])
     if count == 0:
         return 0.0
+    trial = Assignment(problem.weights[1 : 1 + count], KeptRows(len(first), count))
     with run.phase("exact"):
         distance.exact_block(first, slice(0, 1))  # compile
         began = interrupts.clock()
-        distance.exact_block(first, slice(1, 1 + count))
-    return (interrupts.clock() - began) / (count * (run.threads.n_jobs if distance.threaded else 1))
+        block = distance.exact_block(first, slice(1, 1 + count))
+        for i, distances in zip(first.tolist(), block, strict=True):
+            trial.add(i, distances)
+    return (interrupts.clock() - began) / (block.size * (run.threads.n_jobs if distance.threaded else 1))

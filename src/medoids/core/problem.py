@@ -102,12 +102,14 @@ class Problem:
         """Whether ``size`` bytes for each pair of a medoid and a point may be kept."""
         return size * self.k * self.n <= max(KEPT_BYTES, self.memory_limit // KEPT_SHARE)
 
-    def part(self, sample: Rows, *, init: str | Rows, max_iter: int, k: int | None = None) -> Problem:
-        """Return the problem of some rows only, in ascending order."""
+    def part(
+        self, sample: Rows, weights: Float64s, *, init: str | Rows, max_iter: int, k: int | None = None
+    ) -> Problem:
+        """Return the problem of some rows only, in ascending order, with weights of their own."""
         return replace(
             self,
             distance=self.distance.take(sample),
-            weights=self.weights[sample],
+            weights=weights,
             allowed=None if self.allowed is None else self.allowed[sample],
             init=init,
             max_iter=max_iter,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -33,9 +33,28 @@ class RowSource:
     def assign(self, medoids: Iterable[int]) -> Assignment:
         """Return the state with these medoids."""
         assignment = Assignment(self.problem.weights, self.lookup(), self.problem.frozen)
-        for i in medoids:
-            self.add(assignment, int(i))
+        self.add_all(assignment, np.array(list(medoids), dtype=np.intp))
         return assignment
+
+    def add_all(self, assignment: Assignment, medoids: Rows) -> None:
+        """Make some rows medoids."""
+        if self._known or not self.run.distance.threaded or self.problem.n <= POINTS_PER_CHUNK:
+            for i in medoids.tolist():
+                self.add(assignment, i)
+            return
+        slots = [assignment.open_slot(i) for i in medoids.tolist()]
+
+        def work(points: slice) -> None:
+            for few in spans(len(medoids), MEDOIDS_PER_CHUNK):
+                block = self.run.distance.exact_block(medoids[few], points)
+                for slot, distances in zip(slots[few], block, strict=True):
+                    assignment.enter(slot, points, distances)
+
+        # A chunk of points at a time: less work to hand out than medoid by medoid.
+        with self.run.phase("assignment"):
+            self._over_points(work)
+        if slots:
+            assignment.sum_up()
 
     def add(self, assignment: Assignment, i: int) -> None:
         """Make row i the next medoid."""
@@ -70,17 +89,19 @@ class RowSource:
 
     def rows(self, rows: Rows) -> Float64s:
         """Return the exact distances from some rows to all points."""
-        distance, threads = self.run.distance, self.run.threads
         out = np.empty((len(rows), self.problem.n))
 
         def work(points: slice) -> None:
-            out[:, points] = distance.exact_block(rows, points)
+            out[:, points] = self.run.distance.exact_block(rows, points)
 
-        chunks = spans(self.problem.n, POINTS_PER_CHUNK)
-        for stretch in spans(len(chunks), RELEASE_CHUNKS):
-            threads.map(work, chunks[stretch], threaded=distance.threaded)
-            distance.release()
+        self._over_points(work)
         return out
+
+    def _over_points(self, work: Callable[[slice], None]) -> None:
+        distance, chunks = self.run.distance, spans(self.problem.n, POINTS_PER_CHUNK)
+        for stretch in spans(len(chunks), RELEASE_CHUNKS):
+            self.run.threads.map(work, chunks[stretch], threaded=distance.threaded)
+            distance.release()
 
     def measure(self, medoids: Rows, points: Rows, phase: str = "assignment") -> Float64s:
         """Return the exact distances from some medoids to some points."""

@@ -37,6 +37,7 @@ class Tally:
         self.counts: dict[str, Count] = {}
         self.calls = 0
         self._phase = "exact"
+        self._plans: dict[str, tuple[int, int]] = {}
         self._lock = Lock()
 
     @contextmanager
@@ -53,6 +54,33 @@ class Tally:
             count.requested += computed + cached
             count.computed += computed
             count.cached += cached
+
+    @property
+    def current(self) -> str:
+        """The phase that is under way."""
+        return self._phase
+
+    def plan(self, total: int) -> None:
+        """Say how many distances the current phase is going to compute from here on."""
+        done = self.counts.get(self._phase, Count())
+        self._plans[self._phase] = (done.computed, total)
+
+    @property
+    def share(self) -> float | None:
+        """Share of what the current phase has planned that is done; None where it has no plan.
+
+        >>> tally = Tally()
+        >>> with tally.phase("matrix"):
+        ...     tally.plan(200)
+        ...     tally.add(computed=50)
+        ...     tally.share
+        0.25
+        """
+        phase = self._phase
+        if phase not in self._plans:
+            return None
+        before, total = self._plans[phase]
+        return min(1.0, (self.counts.get(phase, Count()).computed - before) / max(1, total))
 
     @property
     def computed(self) -> int:

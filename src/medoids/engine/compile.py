@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from numba import njit
+from numba.core import event
 from numba.extending import intrinsic, register_jitable
+
+from medoids.engine import compiling
 
 __all__ = ["FAST_SUMS", "inline", "kernel", "primitive"]
 
@@ -61,6 +64,22 @@ def _lock(path: Path) -> Iterator[None]:
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+class _Announcer(event.Listener):
+    """Announces kernels that are compiled once and kept on disk."""
+
+    def on_start(self, event: Any) -> None:
+        dispatcher = event.data["dispatcher"]
+        kept = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None) is not None
+        if kept and dispatcher.py_func.__module__.partition(".")[0] == "medoids":
+            compiling.announce()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+event.register("numba:compile", _Announcer())
 
 
 def inline(function: Callable[..., Any]) -> Callable[..., Any]:

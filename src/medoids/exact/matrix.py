@@ -71,6 +71,7 @@ class Matrix:
             # Row by row from the diagonal on: no call of a slow function is made twice.
             tiles = [(a, slice(a.start if half else 0, n)) for a in spans(n, 1)]
 
+        run.tally.plan(sum((a.stop - a.start) * (b.stop - b.start) for a, b in tiles))
         # Not for dear distances: a pass over the matrix is nothing to them, and sums of small tiles need much memory.
         summed = distance.threaded and half and values.dtype.kind == "f" and edge == TILE_EDGE
         weights = problem.weights.astype(values.dtype) if summed else problem.weights
@@ -103,6 +104,10 @@ class MatrixRows(RowSource):
     def row(self, i: int, below: Float64s) -> Float64s:
         values = np.asarray(self.matrix.values[i], dtype=np.float64)
         return values if self.matrix.exact else self.sharpen(i, values, below)
+
+    def add_all(self, assignment: Assignment, medoids: Rows) -> None:
+        for i in medoids.tolist():
+            self.add(assignment, i)
 
     def block(self, rows: Rows, points: Rows) -> Float64s:
         if not self.matrix.exact:

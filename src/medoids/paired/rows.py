@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from medoids.core.assignment import EstimatedRows, Lookup
+from medoids.core.assignment import Assignment, EstimatedRows, Lookup
 from medoids.core.problem import Problem
 from medoids.core.rows import RowSource
 from medoids.core.run import Run
@@ -46,6 +46,10 @@ class StoredRows(RowSource):
 
     def row(self, i: int, below: Float64s) -> Float64s:
         return self.sharpen(i, self._of(i).astype(np.float64), below)
+
+    def add_all(self, assignment: Assignment, medoids: Rows) -> None:
+        for i in medoids.tolist():
+            self.add(assignment, i)
 
     def lookup(self) -> Lookup:
         return EstimatedRows(self.measure, self._estimate)

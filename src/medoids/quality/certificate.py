@@ -102,11 +102,12 @@ class Certificate:
 
 def certify(
     X: Any,
-    medoid_indices: Any,
+    medoid_indices: Any = None,
     *,
     metric: Any = None,
     metric_params: dict[str, Any] | None = None,
     sample_weight: Any = None,
+    frozen_medoids: Any = None,
     candidates: Any = None,
     memory_limit: Any = "2GiB",
     random_state: Any = None,
@@ -117,14 +118,17 @@ def certify(
     Parameters
     ----------
     X : array-like, matrix or sequence; or Clustering or fitted KMedoids
-        As for `k_medoids`. Or what was fitted, as in ``certify(model, X)``: it has the medoids, the metric and the
-        weights.
+        As for `k_medoids`. Or what was fitted, as in ``certify(model, X)``: it has the medoids, the metric, the
+        weights, the frozen medoids and the candidates.
     medoid_indices : array-like of int; or the data that the model was fitted to
         Rows of X.
     metric, metric_params : optional
         As in `KMedoids`, euclidean by default. Those of a model cannot be changed.
     sample_weight : array-like of shape (n,), optional
         As in `KMedoids`. A model keeps the weights that it was fitted with, and these are the default.
+    frozen_medoids : array-like of int, optional
+        Medoids that must stay, so that no swap takes them out. By default those of the model, if any. The bound is
+        about all choices of k medoids, with these rows or without.
     candidates, memory_limit, n_jobs
         As in `KMedoids`. Swaps and the bound are about medoids among the candidates and the given medoids.
     random_state : int, RandomState or None
@@ -158,6 +162,12 @@ def certify(
     (50, 78)
     """
     began = perf_counter()
+    if medoid_indices is None:
+        raise TypeError(
+            "certify(model) also needs the data that the model was fitted to: certify(model, X)"
+            if is_model(X)
+            else "certify(X) also needs the rows of the medoids, certify(X, medoid_indices); or use certify(model, X)"
+        )
     if is_model(X):
         if metric is not None or metric_params is not None:
             raise ValueError("certify(model, X) takes metric and metric_params from the model; leave them out")
@@ -165,6 +175,7 @@ def certify(
         medoid_indices, sample_weight = found.medoid_indices, weights_of(found, sample_weight)
         metric, metric_params = found.parameters.get("metric", "euclidean"), found.parameters.get("metric_params")
         candidates = found.parameters.get("candidates") if candidates is None else candidates
+        frozen_medoids = found.parameters.get("frozen_medoids") if frozen_medoids is None else frozen_medoids
     elif is_model(medoid_indices):
         raise TypeError("the model comes first: certify(model, X)")
     else:

@@ -36,11 +36,7 @@ def in_memory(X: Any, client: Any = None) -> Any:
 def check_model(model: Any) -> None:
     """Refuse what is not a clustering, and an estimator that is not fitted."""
     if not is_model(model):
-        raise TypeError(
-            f"the first argument must be a Clustering or a fitted KMedoids, followed by X; got {type(model).__name__}. "
-            "For labels of another origin there is sklearn.metrics.silhouette_score(X, labels), and for medoids "
-            "medoids.certify(X, medoid_indices)"
-        )
+        raise TypeError(f"the first argument must be a Clustering or a fitted KMedoids; got {type(model).__name__}")
     if isinstance(model, Clustering):
         return
     check_is_fitted(model)
@@ -86,6 +82,11 @@ def clustering_of(model: Any) -> Clustering:
 
 def data_of(model: Any, X: Any) -> tuple[Clustering, Any]:
     """Return a clustering, and the data that it was made of as its metric takes them."""
+    if not is_model(model):
+        raise TypeError(
+            "the model comes first: a Clustering or a fitted KMedoids, followed by X; got "
+            f"{type(model).__name__} and {type(X).__name__}"
+        )
     found = clustering_of(model)
     metric = found.parameters.get("metric", "euclidean")
     # An estimator knows the columns that it was fitted to, a Clustering does not.

@@ -25,10 +25,11 @@ from medoids.core.run import Run
 from medoids.core.sampling import with_candidates
 from medoids.distances import SMALL, Count, Dissimilarity, Tally, count_rows
 from medoids.distances.precomputed import Precomputed
+from medoids.engine.arrays import Rows
 from medoids.exact.matrix import Matrix, MatrixRows
 from medoids.exact.start import start
 from medoids.inputs import check_data
-from medoids.pipeline import choose_algorithm, described, prepare, warn, warn_of_limit
+from medoids.pipeline import choose_algorithm, described, plan, prepare, warn, warn_of_limit
 from medoids.progress import narrated
 from medoids.quality.silhouettes import Silhouette, medoid_silhouettes, silhouettes
 from medoids.result import Clustering, TraceRecord, short
@@ -248,9 +249,10 @@ def _path(X: Any, sample_weight: Any, settings: Settings) -> tuple[KPath, Dissim
     ks = check_k_range(settings.k_range, int(np.count_nonzero(weights)), len(frozen))
     clusterings, ratios = {}, []
     with prepare(X, ks[-1], sample_weight, settings) as (problem, run):
-        algorithm, reason = choose_algorithm(settings.algorithm, problem, run)
-        build: npt.NDArray[np.intp] = np.zeros(0, dtype=np.intp)
-        with narrated(problem, run, algorithm, reason, int(settings.verbose)):
+        build: Rows = np.zeros(0, dtype=np.intp)
+        with narrated(problem, run, int(settings.verbose), len(ks) * problem.max_iter) as announce:
+            algorithm, reason = choose_algorithm(settings.algorithm, problem, run)
+            announce(plan(algorithm, reason, problem))
             for part, solution, before in _walk(problem, run, ks, algorithm):
                 warn_of_limit(solution, part, run)
                 warn(solution.assignment)
@@ -262,7 +264,7 @@ def _path(X: Any, sample_weight: Any, settings: Settings) -> tuple[KPath, Dissim
                 clusterings[part.k] = replace(found, n_evaluations=computed, counts=counts)
                 values = medoid_silhouettes(assignment.d1, assignment.d2) if part.k > 1 else np.full(n, np.nan)
                 ratios.append(float(weights @ values / weights.sum()))
-        found_silhouettes = _silhouettes(problem, run, clusterings)
+            found_silhouettes = _silhouettes(problem, run, clusterings)
         tally = run.tally
         path = KPath(
             clusterings=clusterings,
@@ -338,6 +340,8 @@ def _silhouettes(problem: Problem, run: Run, clusterings: dict[int, Clustering])
         if run.has(Matrix):
             distance = Precomputed(MatrixRows(problem, run).matrix.values)
             run.tally.add(cached=problem.n * len(rows))
+        else:
+            run.tally.plan(problem.n * len(rows))
         found = silhouettes(distance, labels, problem.weights, rows, run.threads)
     return dict(zip(ks, found, strict=True))
 
@@ -365,7 +369,7 @@ def _agreement(problem: Problem, run: Run, ks: Sequence[int]) -> dict[int, float
         if problem.frozen:
             drawn = np.union1d(drawn, problem.frozen)
         drawn = with_candidates(problem, random, drawn, able[-1])
-        part = problem.part(drawn, init="build", max_iter=problem.max_iter, k=able[-1])
+        part = problem.part(drawn, problem.weights[drawn], init="build", max_iter=problem.max_iter, k=able[-1])
         for fitted, solution, _before in _walk(part, run.part(part), able, "fastpam1"):
             distances = run.distance.exact_block(drawn[solution.assignment.medoids], compared)
             labels[fitted.k].append(distances.argmin(axis=0))

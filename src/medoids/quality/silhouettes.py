@@ -25,7 +25,8 @@ from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import CHUNK_NS, SILHOUETTE_ENTRIES
 from medoids.engine.threads import Threads, spans
-from medoids.quality.fitted import measured, weights_of
+from medoids.quality.fitted import is_model, measured, weights_of
+from medoids.result import Clustering
 from medoids.settings import check_count, parse_bytes
 
 __all__ = ["Silhouette", "medoid_silhouette", "medoid_silhouettes", "silhouette", "silhouettes"]
@@ -106,7 +107,7 @@ def silhouette(
     >>> round(found.value, 3), found.error
     (0.553, 0.0)
     """
-    found, distance, _, _ = measured(clustering, X)
+    found, distance = _measured(clustering, X)
     labels, weights = found.labels, weights_of(found, sample_weight)
     rows = np.flatnonzero(weights > 0)
     if samples is None:
@@ -143,7 +144,7 @@ def medoid_silhouette(clustering: Any, X: Any, *, sample_weight: Any = None) -> 
     >>> round(medoid_silhouette(k_medoids(X, 3), X).value, 3)
     0.647
     """
-    found, distance, _, _ = measured(clustering, X)
+    found, distance = _measured(clustering, X)
     medoids, weights = found.medoid_indices, weights_of(found, sample_weight)
     n, k = len(weights), len(medoids)
     if k < 2:
@@ -221,3 +222,13 @@ def _values(totals: Float64s, masses: Float64s, own: Rows, w: Float64s, itself: 
 def _width(distance: Dissimilarity, n: int) -> int:
     """Points of a block with n rows."""
     return int(max(1, min(SILHOUETTE_ENTRIES, CHUNK_NS / distance.cost) // n))
+
+
+def _measured(clustering: Any, X: Any) -> tuple[Clustering, Dissimilarity]:
+    """Return a clustering and its distance; for labels of another origin, say where to go."""
+    if not is_model(clustering) and not is_model(X):
+        raise TypeError(
+            "the model comes first: a Clustering or a fitted KMedoids, followed by X; got "
+            f"{type(clustering).__name__}. For labels of another origin use sklearn.metrics.silhouette_score(X, labels)"
+        )
+    return measured(clustering, X)[:2]

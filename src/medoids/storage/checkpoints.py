@@ -23,6 +23,7 @@ from typing import Any
 
 from medoids.engine.interrupts import uninterrupted
 from medoids.storage.files import Lock, replace_content
+from medoids.storage.fingerprints import is_digest
 from medoids.storage.forms import anything, mapping, record
 from medoids.storage.saved import Bounds, Saved
 
@@ -31,6 +32,13 @@ __all__ = ["Checkpoint"]
 _FORMAT = "medoids checkpoint"
 # Files of any other version are refused.
 _FORMAT_VERSION = 1
+# What messages call the parts of a fingerprint of the data.
+_DATA_PARTS = {
+    "shape": "the shape of X",
+    "type": "the type of X",
+    "rows": "the content of X",
+    "weights": "sample_weight",
+}
 _REMEDY = "delete it to start again, or choose another file"
 
 
@@ -119,15 +127,37 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             raise ValueError(f"checkpoint={str(self._path)!r} {error}; the file was not changed: {_REMEDY}") from None
 
     def _compare(self, stored: dict[str, dict[str, Any]]) -> None:
-        for part, prefix in (("data", "the data's "), ("settings", "")):
+        for part in ("data", "settings"):
             for name in {**self._about[part], **stored[part]}:
                 was, now = stored[part].get(name), self._about[part].get(name)
                 if was != now:
-                    was = was if isinstance(was, str) else reprlib.repr(was)  # copes with any nesting
+                    called = _DATA_PARTS.get(name, name) if part == "data" else name
                     raise ValueError(
-                        f"belongs to another fit: {prefix}{name} is {now} here and {was} in the file; resume with the "
-                        "original data and settings"
+                        f"belongs to another fit: {_difference(called, now, was)}; resume with the original data and "
+                        "settings"
                     )
+
+
+def _difference(name: str, now: Any, was: Any) -> str:
+    """Return how a setting differs from that of the stored fit; a digest would mean nothing to a reader.
+
+    >>> _difference("n_clusters", 3, 2)
+    'n_clusters is 3 here and 2 in the file'
+    >>> _difference("random_state", None, "0f0e69df6263f63b6dfc2a2929733375")
+    'random_state is None here and something else in the file'
+    >>> _difference("metric_params", {"p": 3}, {"p": 4})
+    "metric_params['p'] is 3 here and 4 in the file"
+    """
+    if isinstance(now, dict) and isinstance(was, dict):
+        key = next(key for key in {**now, **was} if now.get(key) != was.get(key))
+        return _difference(f"{name}[{key!r}]", now.get(key), was.get(key))
+    if is_digest(now) and is_digest(was):
+        return f"{name} is not the same as in the file"
+    here, there = (
+        "something else" if is_digest(value) else value if isinstance(value, str) else reprlib.repr(value)
+        for value in (now, was)  # reprlib copes with any nesting
+    )
+    return f"{name} is {here} here and {there} in the file"
 
 
 def _load(content: bytes) -> dict[str, Any]:

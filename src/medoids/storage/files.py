@@ -18,7 +18,7 @@ from pathlib import Path
 
 from medoids.engine.interrupts import uninterrupted
 
-__all__ = ["InUse", "Lock", "Outputs", "replace_content"]
+__all__ = ["InUse", "Lock", "LockRefused", "Outputs", "replace_content"]
 
 # Never follow a symbolic link in the place of a draft or a lock. Windows does not have O_NOFOLLOW, POSIX not O_BINARY.
 _SAFE_OPEN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -28,6 +28,10 @@ _LOCKED_BYTE = 1 << 20
 
 class InUse(OSError):
     """Another process is writing the file."""
+
+
+class LockRefused(OSError):
+    """Something else is in the place of the lock."""
 
 
 class Lock(AbstractContextManager["Lock"]):
@@ -46,6 +50,8 @@ class Lock(AbstractContextManager["Lock"]):
     ------
     InUse
         If another process, or another lock of this one, holds it.
+    LockRefused
+        If the lock's name is that of a link, a folder or a device.
 
     Examples
     --------
@@ -60,7 +66,7 @@ class Lock(AbstractContextManager["Lock"]):
     def __init__(self, target: Path, called: str | None = None) -> None:
         self._path = target.with_name(f".{target.name}.lock")
         while True:
-            self._file = _open_lock(self._path)
+            self._file = _open_lock(self._path, called or str(target))
             try:
                 exclusive = _lock(self._file.fileno())
             except BlockingIOError:
@@ -92,13 +98,29 @@ class Lock(AbstractContextManager["Lock"]):
         self.release()
 
 
-def _open_lock(path: Path) -> FileIO:
+def _open_lock(path: Path, called: str) -> FileIO:
     try:
-        return FileIO(os.open(path, os.O_RDWR | os.O_CREAT | _SAFE_OPEN, 0o666), "r+")
+        if _is_plain(path):
+            return FileIO(os.open(path, os.O_RDWR | os.O_CREAT | _SAFE_OPEN, 0o666), "r+")
     except PermissionError:  # a lock left by another user can still be locked
         if not path.exists():
             raise
         return FileIO(os.open(path, os.O_RDONLY | _SAFE_OPEN), "r")
+    except OSError:
+        if _is_plain(path):
+            raise
+    raise LockRefused(
+        f"{called} cannot be locked: its lock, {path}, is not a regular file but a link or the like, which medoids "
+        "never makes; delete it, or choose another name"
+    )
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether a path is a regular file, or does not exist yet."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return True
 
 
 def _lock(handle: int) -> bool:
@@ -232,7 +254,7 @@ class Outputs(AbstractContextManager["Outputs"]):
             with uninterrupted():
                 self._locks.append(Lock(target, str(path)))
                 self._drafts[target] = _new_draft(target)
-        except InUse:
+        except (InUse, LockRefused):
             raise
         except OSError as error:
             reason = error.strerror if target.parent.is_dir() else "its folder does not exist"

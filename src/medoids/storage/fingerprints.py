@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.sparse import csr_array, issparse
 from medoids.distances import count_rows, take_rows
 from medoids.engine.arrays import Float64s
 
-__all__ = ["describe", "of_data", "of_value"]
+__all__ = ["describe", "is_digest", "of_data", "of_value"]
 
 # All of X is hashed up to this many bytes, or rows where the number of bytes is unknown: about 0.1 s.
 _HASHED_BYTES, _HASHED_ROWS = 1 << 24, 20_000
@@ -53,6 +54,15 @@ def of_value(value: Any) -> str:
     digest = hashlib.sha256()
     _add(digest, value)
     return digest.hexdigest()[:32]
+
+
+def is_digest(value: Any) -> bool:
+    """Whether a value looks like what `of_value` returns.
+
+    >>> is_digest(of_value([1, 2])), is_digest("build"), is_digest(3)
+    (True, False, False)
+    """
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{32}", value) is not None
 
 
 def describe(value: Any) -> Any:
