@@ -39,11 +39,7 @@ def sets() -> Iterator[tuple[str, Any, str, int, range]]:
 
 
 def main() -> None:
-    print(
-        "| data, and the known k | metric | k tried | "
-        + " | ".join(c.replace("_", " ") for c in CRITERIA)
-        + " |"
-    )
+    print("| data, and the known k | metric | k tried | " + " | ".join(c.replace("_", " ") for c in CRITERIA) + " |")
     print("|---" * (3 + len(CRITERIA)) + "|")
     for name, X, metric, known, ks in sets():
         path = k_path(X, ks, metric=metric, random_state=0)
