@@ -8,8 +8,11 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.core
 	$(BIN)/medoids demo
 
+# Takes 6 to 10 minutes on 2 idle cores, and longer on a busy machine. TESTS=tests/cli runs a part.
+TESTS ?=
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	@echo "The tests take about 6 to 10 minutes on 2 cores$(if $(TESTS),; this is a part of them)."
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS)
 
 # Without Dask, Chromium, processes of the command, large data and whatever else takes seconds.
 test-fast: $(VENV)/.dev

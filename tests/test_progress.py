@@ -209,6 +209,7 @@ assert seen == found.trace and found.n_swaps > 1
 """
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_a_bar() -> None:
     said = _on_a_terminal(FIT)
     found = k_medoids(np.random.default_rng(0).normal(size=(400, 3)), 6, init="random", random_state=0)
@@ -255,6 +256,7 @@ def test_the_bar_fits_80_columns_and_has_a_percentage_in_every_phase(start: bool
     assert " 100% " in drawn[-1]
 
 
+@pytest.mark.slow
 def test_lines_where_rich_is_not_installed() -> None:
     said = _on_a_terminal("import sys; sys.modules['rich'] = sys.modules['rich.progress'] = None\n" + FIT)
     assert "━" not in said

@@ -21,9 +21,9 @@ from medoids.storage.parquet_zarr import is_stored, unpacked
 __all__ = ["check_data"]
 
 # Rows whose sum is checked at a time: a few hundred columns of them stay in the cache of a core.
-_CHECKED_ROWS = 4096
+_ROWS_PER_SUM = 4096
 # Rows after which the pages of a memory-mapped file are given back, a multiple of the former.
-_RELEASED_ROWS = 1 << 18
+_ROWS_PER_RELEASE = 1 << 18
 
 
 def check_data(X: Any, metric: Any, estimator: Any = None, *, reset: bool = True, kind: str | None = None) -> Any:
@@ -190,9 +190,9 @@ def _refuse_cubes(X: Any, metric: Any) -> None:
 def _check_finite(X: Floats, kind: str) -> None:
     if X.dtype.kind != "f":
         return
-    for start in range(0, len(X), _CHECKED_ROWS):
-        part = X[start : start + _CHECKED_ROWS]
-        if start % _RELEASED_ROWS == 0:
+    for start in range(0, len(X), _ROWS_PER_SUM):
+        part = X[start : start + _ROWS_PER_SUM]
+        if start % _ROWS_PER_RELEASE == 0:
             release(X)
         # A sum is finite only if all of its terms are. It may overflow, so each term is checked after that.
         with np.errstate(all="ignore"):

@@ -57,7 +57,16 @@ from medoids.storage.checkpoints import Checkpoint
 from medoids.storage.fingerprints import describe, of_data, of_value
 from medoids.storage.saved import Best, Bounds, Saved, state_of
 
-__all__ = ["choose_algorithm", "described", "fit", "open_checkpoint", "plan", "prepare", "warn", "warn_of_limit"]
+__all__ = [
+    "announcement",
+    "choose_algorithm",
+    "described",
+    "fit",
+    "open_checkpoint",
+    "prepare",
+    "warn",
+    "warn_of_limit",
+]
 
 # Settings that do not affect the result.
 _ASIDE = ("callback", "checkpoint", "resume", "verbose")
@@ -136,7 +145,7 @@ def choose_algorithm(algorithm: str, problem: Problem, run: Run) -> tuple[str, s
     return algorithm, "asked for"
 
 
-def plan(algorithm: str, reason: str, problem: Problem) -> str:
+def announcement(algorithm: str, reason: str, problem: Problem) -> str:
     """Return in one line what a fit is going to do."""
     text = f"{algorithm} ({reason})"
     need = matrix_bytes(problem) if algorithm in NEEDS_MATRIX else 0
@@ -232,7 +241,7 @@ class _Search:
             self.algorithm, self.reason = saved.algorithm, saved.reason
         if checkpoint is not None:
             run.keep_journal(Journal(checkpoint, self.algorithm, self.reason), saved)
-        announce(plan(self.algorithm, self.reason, problem))
+        announce(announcement(self.algorithm, self.reason, problem))
         self._recall_best(saved)
         for start in range(0 if saved is None else saved.start, _starts(problem, settings)):
             run.begin(start)

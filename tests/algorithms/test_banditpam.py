@@ -15,6 +15,7 @@ from medoids import k_medoids
 FAMILY = ["banditpam", "banditpam+va", "banditpam+pic", "banditpam++"]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:did not converge within max_iter=2")
 @pytest.mark.parametrize("algorithm", FAMILY)
 @pytest.mark.parametrize("name", ["mnist", "letter", "newsgroups", "scrna"])

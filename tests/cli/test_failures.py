@@ -252,6 +252,7 @@ def test_a_system_error_of_an_interrupt_ends_as_an_interrupt(
     assert capsys.readouterr().err == "medoids: interrupted; nothing was written\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_leaves_nothing(tmp_path: Path, stop: signal.Signals, code: int) -> None:
     random = np.random.default_rng(0)

@@ -35,6 +35,7 @@ def assert_same(found: Any, expected: Any) -> None:
     assert found.inertia == expected.inertia
 
 
+@pytest.mark.slow
 # 64,000 bytes are the working copy: it goes to disk where that is more than half of memory_limit.
 @pytest.mark.parametrize("memory_limit", ["2GiB", "100KB"])
 @pytest.mark.parametrize("metric", ["l2", "cosine", "l1", "canberra"])

@@ -13,6 +13,7 @@ from medoids.algorithms.alternate import alternate
 from medoids.algorithms.banditpam import banditpam, banditpam_pic, banditpam_plusplus, banditpam_va
 from medoids.algorithms.clara import clara
 from medoids.algorithms.clarans import clarans
+from medoids.algorithms.eager import eagerpam
 from medoids.algorithms.fasterpam import fasterpam
 from medoids.algorithms.fastpam1 import fastpam1
 from medoids.algorithms.fastpam2 import fastpam
@@ -23,8 +24,14 @@ from medoids.core.run import Run
 
 __all__ = ["ALGORITHMS"]
 
+
+def _paired_or_eager(problem: Problem, run: Run) -> Solution:
+    """PairedPAM along PAM's path, or with eager swaps."""
+    return eagerpam(problem, run) if problem.swap == "eager" else pairedpam(problem, run)
+
+
 ALGORITHMS: dict[str, Callable[[Problem, Run], Solution]] = {
-    "pairedpam": pairedpam,
+    "pairedpam": _paired_or_eager,
     "banditpam": banditpam,
     "banditpam+va": banditpam_va,
     "banditpam+pic": banditpam_pic,

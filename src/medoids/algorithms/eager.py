@@ -15,16 +15,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from medoids.algorithms.pairedpam import PairedPAM
+from medoids.algorithms.pairedpam import PairedPAM, without_store
 from medoids.core.assignment import Assignment, KeptRows
 from medoids.core.initialization import initialize
 from medoids.core.local_search import accept, descend
-from medoids.core.problem import Solution
+from medoids.core.problem import Problem, Solution
+from medoids.core.run import Run
 from medoids.exact.kernels import lowest_face
 from medoids.paired.moments import State
 from medoids.paired.search import PairedArms
 
-__all__ = ["EagerPAM"]
+__all__ = ["EagerPAM", "eagerpam"]
 
 # Minimum number of references of level 0 for each medoid.
 _REFERENCES_PER_MEDOID = 8
@@ -129,3 +130,8 @@ class EagerPAM(PairedPAM):
                 accept(run, assignment, slot, i, row, references=seen[0], candidates=seen[1], position=position)
                 made += 1
         return made
+
+
+def eagerpam(problem: Problem, run: Run) -> Solution:
+    """A local optimum that no swap improves with high probability, for less than PAM's own."""
+    return without_store(problem, run, EagerPAM(problem, run).solve())

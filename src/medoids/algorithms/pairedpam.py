@@ -27,10 +27,19 @@ from medoids.exact.matrix import MARGIN
 from medoids.paired.level_zero import LevelZero
 from medoids.paired.levels import EVEN, FAST, SLOW, Levels, rounds
 from medoids.paired.moments import Moments, State
-from medoids.paired.rows import StoredRows
+from medoids.paired.rows import MedoidRows
 from medoids.paired.search import COPIES, PairedArms
 
-__all__ = ["FINALISTS", "PairedPAM", "bounds_of", "first_references", "levels_of", "pairedpam", "share_memory"]
+__all__ = [
+    "FINALISTS",
+    "PairedPAM",
+    "bounds_of",
+    "first_references",
+    "levels_of",
+    "pairedpam",
+    "share_memory",
+    "without_store",
+]
 
 # w = 3.5; benchmarks/results/delta.md has the measurements behind it.
 DELTA = 5e-6
@@ -131,7 +140,7 @@ class PairedPAM:
         distance = self.problem.distance
         if distance.exact or not self.problem.has_room(distance.dtype.itemsize):
             return RowSource(self.problem, self.run, known)
-        return StoredRows(self.problem, self.run, self.store.whole, known)
+        return MedoidRows(self.problem, self.run, self.store.whole, known)
 
     def _first(self) -> int:
         """Return the number of references that every arm is compared on."""
@@ -246,15 +255,13 @@ class PairedPAM:
         return self.store.whole(i) if self.problem.distance.exact else self._rows.row(i, assignment.d2)
 
 
-def pairedpam(problem: Problem, run: Run) -> Solution:
-    """PAM's medoids with high probability, from a fraction of the distances."""
-    if problem.swap == "eager":
-        from medoids.algorithms.eager import EagerPAM
-
-        solution = EagerPAM(problem, run).solve()
-    else:
-        solution = PairedPAM(problem, run).solve()
+def without_store(problem: Problem, run: Run, solution: Solution) -> Solution:
+    """Return a solution that no longer knows the stored distances, for which the next start has no room."""
     if isinstance(solution.assignment.lookup, EstimatedRows):
-        # It knows the stored distances of this start, which the next start has no room for.
         solution.assignment.lookup = MeasuredRows(RowSource(problem, run).measure)
     return solution
+
+
+def pairedpam(problem: Problem, run: Run) -> Solution:
+    """PAM's medoids with high probability, from a fraction of the distances."""
+    return without_store(problem, run, PairedPAM(problem, run).solve())

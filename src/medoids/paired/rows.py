@@ -17,10 +17,10 @@ from medoids.core.run import Run
 from medoids.distances import Floats
 from medoids.engine.arrays import Float64s, Rows
 
-__all__ = ["StoredRows"]
+__all__ = ["MedoidRows"]
 
 
-class StoredRows(RowSource):
+class MedoidRows(RowSource):
     """Rows of distances that are kept for the medoids.
 
     Parameters

@@ -29,7 +29,7 @@ from medoids.engine.arrays import Rows
 from medoids.exact.matrix import Matrix, MatrixRows
 from medoids.exact.start import start
 from medoids.inputs import check_data
-from medoids.pipeline import choose_algorithm, described, plan, prepare, warn, warn_of_limit
+from medoids.pipeline import announcement, choose_algorithm, described, prepare, warn, warn_of_limit
 from medoids.progress import narrated
 from medoids.quality.silhouettes import Silhouette, medoid_silhouettes, silhouettes
 from medoids.result import Clustering, TraceRecord, short
@@ -252,7 +252,7 @@ def _path(X: Any, sample_weight: Any, settings: Settings) -> tuple[KPath, Dissim
         build: Rows = np.zeros(0, dtype=np.intp)
         with narrated(problem, run, int(settings.verbose), len(ks) * problem.max_iter) as announce:
             algorithm, reason = choose_algorithm(settings.algorithm, problem, run)
-            announce(plan(algorithm, reason, problem))
+            announce(announcement(algorithm, reason, problem))
             for part, solution, before in _walk(problem, run, ks, algorithm):
                 warn_of_limit(solution, part, run)
                 warn(solution.assignment)
