@@ -33,7 +33,7 @@ def written() -> dict[str, Any]:
 def soergel(written: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     entry = written["entry"]
     monkeypatch.setitem(registry.METRICS, entry.name, entry)
-    monkeypatch.setitem(registry._KINDS, entry.name, {entry.kind: entry})
+    monkeypatch.setitem(registry._ENTRIES_BY_KIND, entry.name, {entry.kind: entry})
     monkeypatch.setitem(registry._ALIASES, entry.name, entry.name)
 
 
