@@ -1,0 +1,61 @@
+# Seconds after which R looks up from waiting, and those that a job has to stop.
+look_up <- 0.1
+stopping <- 0.7
+
+# Runs a function of Python in a thread and watches it: prints steps, answers for an R function as metric, and stops
+# it when the user interrupts or an error comes up. Returns the value as a Python object.
+run <- function(what, ..., steps = FALSE, distance = NULL, columns = NULL) {
+  arguments <- list(...)
+  job <- engine()$Job(what, reticulate::r_to_py(arguments), steps = steps, asks = !is.null(distance))
+  running <- TRUE
+  on.exit(if (running) job$cancel(stopping))
+  event <- next_event(job$wait(look_up))
+  while (event$event != "done") {
+    event <- switch(event$event,
+      interrupt = {
+        running <- FALSE
+        job$cancel(stopping)
+        interrupt()
+      },
+      pair = next_event(job$answer(distance(event$i + 1L, event$j + 1L), look_up)),
+      step = {
+        message(described_step(event))
+        next_event(job$wait(look_up))
+      },
+      none = {
+        Sys.sleep(0.001) # R looks for interrupts here
+        next_event(job$wait(look_up))
+      }
+    )
+  }
+  running <- FALSE
+  outcome(job, columns)
+}
+
+next_event <- function(event) reticulate::py_to_r(event)
+
+outcome <- function(job, columns) {
+  for (text in reticulate::py_to_r(job$warnings)) medoids_warning(in_r_terms(text, columns))
+  error <- reticulate::py_to_r(job$error)
+  if (is.null(error)) return(job$value)
+  if (error$type == "KeyboardInterrupt") interrupt()
+  medoids_error(in_r_terms(error$message, columns), type = error$type)
+}
+
+# What Ctrl-C does in R code.
+interrupt <- function() {
+  signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+  invokeRestart("abort")
+}
+
+described_step <- function(step) {
+  rows <- if (step$medoid_in < 0) {
+    ""
+  } else if (step$medoid_out < 0) {
+    sprintf(" row %d", step$medoid_in + 1)
+  } else {
+    sprintf(" row %d for row %d", step$medoid_in + 1, step$medoid_out + 1)
+  }
+  sprintf("%s%s: loss %.6g, %s distances, %.1f s", step$phase, rows, step$loss,
+          format(step$n_evaluations, big.mark = ",", scientific = FALSE), step$seconds)
+}
