@@ -44,9 +44,9 @@ certificate <- function(input, medoids, weights, candidates, seed, threads) {
     candidates = if (is.numeric(candidates)) python_rows(candidates) else candidates,
     random_state = if (is.null(seed)) sample.int(.Machine$integer.max, 1) else whole("seed", seed, 0),
     n_jobs = if (!is.null(input$distance)) 1L else if (!is.null(threads)) whole("threads", threads, 1),
-    distance = input$distance, columns = input$columns
+    distance = input$distance, names = input$columns
   )
-  found <- reticulate::py_to_r(found)
+  found <- from_python(found)
   swap <- as.integer(unlist(found$swap)) + 1L
   found["swap"] <- list(if (swap[1] > 0) c(out = swap[1], `in` = swap[2]))
   structure(found, class = "medoids_certificate")

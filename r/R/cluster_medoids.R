@@ -24,14 +24,14 @@ cluster_medoids <- function(x, labels, n = 1, metric = "euclidean", ..., weights
   codes[is.na(codes)] <- -1L # what Python leaves out as noise
   input <- by_matrix(with_pairs(input, "exact", FALSE))
   arguments <- list(package$cluster_medoids, X = to_python(input), labels = array(codes), n = n,
-                    metric = python_metric(input), columns = input$columns)
+                    metric = python_metric(input), names = input$columns)
   if (!is.null(weights)) arguments$sample_weight <- array(checked_weights(weights, input$n))
   if (!is.null(input$metric_params)) arguments$metric_params <- input$metric_params
   typical_members(do.call(run, arguments), levels(labels), n)
 }
 
 typical_members <- function(found, levels, n) {
-  field <- function(name) reticulate::py_to_r(reticulate::py_get_attr(found, name))
+  field <- function(name) from_python(reticulate::py_get_attr(found, name))
   k <- length(field("labels"))
   # One row for each cluster, with n columns.
   rows <- matrix(as.integer(unlist(field("medoid_indices"))), nrow = k) + 1L

@@ -44,8 +44,8 @@ distances_from <- function(medoids, m, newdata) {
   rows <- to_python(medoids)
   if (medoids$kind == "table") rows <- reticulate::r_to_py(unname(rbind(medoids$values, medoids$coding$ranges)))
   found <- run(engine()$distances_from, rows = rows, m = as.integer(m), X = to_python(newdata),
-               metric = python_metric(medoids), metric_params = medoids$metric_params, columns = medoids$columns)
-  reticulate::py_to_r(found)
+               metric = python_metric(medoids), metric_params = medoids$metric_params, names = medoids$columns)
+  from_python(found)
 }
 
 # All distances, d(i, j) at [i, j].
@@ -55,8 +55,8 @@ all_pairs <- function(input) {
   if (!is.null(input$distance)) return(function_matrix(input))
   ranges <- if (input$kind == "table") unname(input$coding$ranges)
   found <- run(engine()$pairwise, X = to_python(input), metric = python_metric(input),
-               metric_params = input$metric_params, ranges = ranges, columns = input$columns)
-  reticulate::py_to_r(found)
+               metric_params = input$metric_params, ranges = ranges, names = input$columns)
+  from_python(found)
 }
 
 # The same observations given by all their distances, where these are known or each is a call of an R function.

@@ -10,6 +10,7 @@ exact_rows <- 5000L
 #   coding   how new data are brought into the same form
 as_input <- function(x, metric = NULL, params = list(), diss = FALSE, stand = FALSE, gaps = FALSE, coding = NULL,
                      new = FALSE) {
+  engine() # says what to run if Python is missing
   if (!is.null(metric) && !is.function(metric) && !(is.character(metric) && length(metric) == 1 && !is.na(metric))) {
     medoids_error("metric must be one name, see available_metrics(), or a function of two observations")
   }
@@ -18,13 +19,13 @@ as_input <- function(x, metric = NULL, params = list(), diss = FALSE, stand = FA
   } else if (is.function(metric)) {
     observations(x, metric, params)
   } else if (is.data.frame(x)) {
-    frame(x, metric, params, coding, new)
+    frame(x, metric, params, coding)
   } else if (inherits(x, "sparseMatrix")) {
     sparse_rows(x, metric)
   } else if (is.matrix(x) && (is.numeric(x) || is.logical(x))) {
     if (identical(metric, "gower")) table_rows(as.data.frame(x), params, coding) else vectors(x, metric)
   } else if (is.factor(x) || is.character(x) && is.null(dim(x))) {
-    texts(as.character(x), names(x), metric, new)
+    texts(as.character(x), names(x), metric, params, new)
   } else if (is.list(x)) {
     things(x, metric)
   } else if (is.array(x) && length(dim(x)) == 3 && is.numeric(x)) {
@@ -37,6 +38,7 @@ as_input <- function(x, metric = NULL, params = list(), diss = FALSE, stand = FA
     if (stand) medoids_error("stand = TRUE is for columns of numbers, and x has none; leave it out")
     return(input)
   }
+  if (input$kind == "stored") params$columns <- NULL # which were not for the metric
   if (is.null(input$metric_params)) input$metric_params <- metric_parameters(params)
   if (input$kind == "vectors") {
     input <- standardized(input, stand, coding)
@@ -181,7 +183,7 @@ sparse_rows <- function(x, metric) {
 
 # --- data frames ----------------------------------------------------------------------------------------------------
 
-frame <- function(x, metric, params, coding, new) {
+frame <- function(x, metric, params, coding) {
   if (!nrow(x) || !ncol(x)) medoids_error(sprintf("x has %d rows and %d columns; it is empty", nrow(x), ncol(x)))
   labels <- if (is.integer(attr(x, "row.names"))) NULL else row.names(x)
   plain <- vapply(x, function(column) (is.numeric(column) || is.logical(column)) && is.null(attr(column, "class")), NA)
@@ -192,7 +194,7 @@ frame <- function(x, metric, params, coding, new) {
     input["labels"] <- list(labels)
     return(input)
   }
-  if (text) return(texts(x[[1]], labels, metric, new))
+  if (text) return(texts(x[[1]], labels, metric, params, new = TRUE))
   if (!all(plain)) {
     at <- which(!plain)[1]
     medoids_error(sprintf(
@@ -287,8 +289,8 @@ column_weights <- function(weights, columns) {
 
 # --- texts, lists and functions -------------------------------------------------------------------------------------
 
-texts <- function(x, labels, metric, new) {
-  if (length(x) == 1 && !is.na(x) && !new) return(stored(x, metric))
+texts <- function(x, labels, metric, params, new) {
+  if (length(x) == 1 && !is.na(x) && !new) return(stored(x, metric, params$columns))
   missing <- which(is.na(x))[1]
   if (!is.na(missing)) medoids_error(sprintf("x[%d] is NA; leave it out", missing))
   list(kind = "texts", values = unname(x), n = length(x), labels = labels, columns = NULL,
@@ -296,16 +298,17 @@ texts <- function(x, labels, metric, new) {
 }
 
 # Rows that stay on disk.
-stored <- function(path, metric) {
+stored <- function(path, metric, columns) {
   path <- path.expand(path)
   if (!file.exists(path)) {
     medoids_error("x is one text, \"", path, "\", and no file or folder has that name; pass several texts, or the path ",
                   "of a Parquet file or of a folder of them")
   }
-  rows <- run(reticulate::import("medoids", convert = FALSE)$open_parquet, path = path)
-  shape <- reticulate::py_to_r(reticulate::py_get_attr(rows, "shape"))
-  list(kind = "stored", values = path, python = rows, n = as.numeric(shape[[1]]), labels = NULL, columns = NULL,
-       metric = if (is.null(metric)) "euclidean" else metric, data = NULL, coding = list(p = as.numeric(shape[[2]])))
+  found <- run(engine()$stored, path = path, columns = if (!is.null(columns)) as.list(columns))
+  shape <- as.integer(unlist(from_python(found["shape"])))
+  names <- unlist(from_python(found["names"]))
+  list(kind = "stored", values = path, python = found["rows"], n = shape[1], labels = NULL, columns = names,
+       metric = if (is.null(metric)) "euclidean" else metric, data = NULL, coding = list(p = shape[2]))
 }
 
 things <- function(x, metric) {

@@ -3,13 +3,14 @@ look_up <- 0.1
 stopping <- 0.7
 
 # Runs a function of Python in a thread and watches it: prints steps, answers for an R function as metric, and stops
-# it when the user interrupts or an error comes up. Returns the value as a Python object.
-run <- function(what, ..., steps = FALSE, distance = NULL, columns = NULL) {
+# it when the user interrupts or an error comes up. `names` are those of columns, for messages. Returns the value as a
+# Python object.
+run <- function(what, ..., steps = FALSE, distance = NULL, names = NULL) {
   arguments <- list(...)
   job <- engine()$Job(what, reticulate::r_to_py(arguments), steps = steps, asks = !is.null(distance))
   running <- TRUE
   on.exit(if (running) job$cancel(stopping))
-  event <- next_event(job$wait(look_up))
+  event <- from_python(job$wait(look_up))
   while (event$event != "done") {
     event <- switch(event$event,
       interrupt = {
@@ -17,29 +18,27 @@ run <- function(what, ..., steps = FALSE, distance = NULL, columns = NULL) {
         job$cancel(stopping)
         interrupt()
       },
-      pair = next_event(job$answer(distance(event$i + 1L, event$j + 1L), look_up)),
+      pair = from_python(job$answer(distance(event$i + 1L, event$j + 1L), look_up)),
       step = {
         message(described_step(event))
-        next_event(job$wait(look_up))
+        from_python(job$wait(look_up))
       },
       none = {
         Sys.sleep(0.001) # R looks for interrupts here
-        next_event(job$wait(look_up))
+        from_python(job$wait(look_up))
       }
     )
   }
   running <- FALSE
-  outcome(job, columns)
+  outcome(job, names)
 }
 
-next_event <- function(event) reticulate::py_to_r(event)
-
-outcome <- function(job, columns) {
-  for (text in reticulate::py_to_r(job$warnings)) medoids_warning(in_r_terms(text, columns))
-  error <- reticulate::py_to_r(job$error)
+outcome <- function(job, names) {
+  for (text in from_python(job$warnings)) medoids_warning(in_r_terms(text, names))
+  error <- from_python(job$error)
   if (is.null(error)) return(job$value)
   if (error$type == "KeyboardInterrupt") interrupt()
-  medoids_error(in_r_terms(error$message, columns), type = error$type)
+  medoids_error(in_r_terms(error$message, names), type = error$type)
 }
 
 # What Ctrl-C does in R code.

@@ -35,11 +35,11 @@ k_path <- function(x, k = 2:10, metric = "euclidean", ..., weights = NULL, algor
          metric_params = given$metric_params, algorithm = algorithm,
          sample_weight = if (!is.null(weights)) array(weights), random_state = seed,
          n_jobs = if (!is.null(threads)) whole("threads", threads, 1), callback = NULL,
-         steps = isTRUE(as.logical(trace)), columns = input$columns),
+         steps = isTRUE(as.logical(trace)), names = input$columns),
     engine_settings(dots$settings, input$n)
   )
   path <- do.call(run, arguments)
-  scored <- reticulate::py_to_r(engine()$scored(path))
+  scored <- from_python(engine()$scored(path))
   statistics <- if (input$n <= exact_rows) "exact" else "none"
   pairs <- if (statistics == "exact") all_pairs(input)
   fits <- lapply(scored$fits, function(found) {
@@ -70,7 +70,7 @@ suggest.medoids_path <- function(object, criterion = c("medoid_silhouette", "sil
   if (reticulate::py_is_null_xptr(object$python)) {
     medoids_error("this path was saved in another session, and suggest() needs its Python object; run k_path() again")
   }
-  found <- reticulate::py_to_r(run(engine()$suggest, path = object$python, criterion = criterion))
+  found <- from_python(run(engine()$suggest, path = object$python, criterion = criterion))
   structure(as.integer(found$k), why = found$why, class = "medoids_suggestion")
 }
 

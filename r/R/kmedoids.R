@@ -33,7 +33,7 @@
 #' @param ... Parameters of the metric, such as `p = 3` for `"minkowski"` or `symmetric = TRUE` for a function that is (for
 #'   half the calls), and further settings of the Python function `medoids.k_medoids`: `max_iter`, `swap`, `n_init`,
 #'   `delta`, `memory_limit`, `time_limit`, `frozen_medoids` and `candidates` (rows, counted from 1), `checkpoint`,
-#'   `resume`. `metric_params = list(weights = c(age = 2))` passes parameters of a metric whose names are taken.
+#'   `resume`. For Parquet files, `columns` chooses columns. `metric_params = list(weights = c(age = 2))` passes parameters of a metric whose names are taken.
 #' @param weights A number >= 0 for each observation, which multiplies its distance.
 #' @param algorithm `"auto"`, `"pam"`, `"fastpam1"`, `"fasterpam"`, `"pairedpam"`, `"banditpam++"`, `"clara"` and others.
 #' @param init `"build"`, `"lab"`, `"random"`, `"k-medoids++"`, or the rows to start from.
@@ -116,7 +116,7 @@ split_dots <- function(dots, metric) {
            verbose = "trace")
   wrong <- intersect(names(dots), names(own))
   if (length(wrong)) medoids_error(wrong[1], " is called ", own[[wrong[1]]], " in R")
-  known <- c(reticulate::py_to_r(engine()$keywords()), later_settings)
+  known <- c(from_python(engine()$keywords()), later_settings)
   is_setting <- names(dots) %in% setdiff(known, "metric_params")
   params <- c(dots[!is_setting & names(dots) != "metric_params"], as.list(dots$metric_params))
   list(settings = dots[is_setting], params = params)
@@ -152,7 +152,7 @@ search_medoids <- function(input, k, weights = NULL, algorithm = "auto", init = 
   )
   arguments <- c(list(engine_function("k_medoids"), X = to_python(given), n_clusters = k), settings)
   found <- tryCatch(
-    do.call(run, c(arguments, list(steps = isTRUE(as.logical(trace)), distance = given$distance, columns = input$columns))),
+    do.call(run, c(arguments, list(steps = isTRUE(as.logical(trace)), distance = given$distance, names = input$columns))),
     medoids_error = function(e) {
       if (identical(algorithm, "optimal") && grepl("is unknown", conditionMessage(e), fixed = TRUE)) {
         too_old("algorithm = \"optimal\"")
@@ -160,7 +160,7 @@ search_medoids <- function(input, k, weights = NULL, algorithm = "auto", init = 
       stop(e)
     }
   )
-  described <- reticulate::py_to_r(engine()$described(found))
+  described <- from_python(engine()$described(found))
   c(described, list(python = found, k = length(described$medoids), weights = weights, seed = seed, asked = algorithm,
                     candidates = more$candidates))
 }
@@ -168,14 +168,14 @@ search_medoids <- function(input, k, weights = NULL, algorithm = "auto", init = 
 engine_function <- function(name) reticulate::py_get_attr(reticulate::import("medoids", convert = FALSE), name)
 
 too_old <- function(what) {
-  version <- reticulate::py_to_r(engine()$versions())$medoids
+  version <- from_python(engine()$versions())$medoids
   medoids_error("the installed Python package medoids ", version, " is too old for ", what, "; run install_medoids() ",
                 "for a later one, and restart R")
 }
 
 # Settings as Python takes them: whole numbers as integers, rows counted from 0.
 engine_settings <- function(settings, n) {
-  known <- reticulate::py_to_r(engine()$keywords())
+  known <- from_python(engine()$keywords())
   for (name in names(settings)) {
     if (!name %in% known) too_old(name)
     value <- settings[[name]]

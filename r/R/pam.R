@@ -72,6 +72,6 @@ pam_input <- function(x, diss, metric, stand) {
 # Stopping before the first swap is what do.swap = FALSE asks for, so that Python need not warn of it.
 pam_search <- function(input, k, ...) {
   withCallingHandlers(search_medoids(input, k, ...), medoids_warning = function(w) {
-    if (grepl("max_iter=0", conditionMessage(w), fixed = TRUE)) invokeRestart("muffleWarning")
+    if (grepl("max_iter = 0 ", conditionMessage(w), fixed = TRUE)) invokeRestart("muffleWarning")
   })
 }

@@ -89,10 +89,10 @@ input_of <- function(object, x = NULL, new = FALSE) {
     if (is.null(x)) medoids_error("the fit does not hold its data; pass them, or fit with keep.data = TRUE")
   }
   matrix <- settings$kind == "matrix"
-  if (settings$kind == "vectors" || settings$kind == "stored") x <- same_columns(x, settings)
+  if (settings$kind %in% c("vectors", "stored", "objects")) x <- same_columns(x, settings)
   if (settings$kind == "sparse" && is.matrix(x)) x <- Matrix::Matrix(x, sparse = TRUE)
   input <- as_input(x, if (!matrix) settings$metric, settings$params, diss = matrix, gaps = isTRUE(coding$gaps),
-                    coding = coding, new = new)
+                    coding = coding, new = new && settings$kind != "stored")
   if (isTRUE(coding$gaps)) input$coding$gaps <- TRUE
   if (new) input["all_pairs"] <- list(NULL)
   if (!new && input$n != settings$n) {
@@ -106,13 +106,13 @@ input_of <- function(object, x = NULL, new = FALSE) {
 same_columns <- function(x, settings) {
   if (is.character(x)) return(x)
   p <- settings$coding$p
-  if (is.null(dim(x)) && is.numeric(x) && length(x) == p) x <- matrix(x, 1, dimnames = list(NULL, names(x)))
+  if (is.null(dim(x)) && is.numeric(x) && !is.null(p) && length(x) == p) x <- matrix(x, 1, dimnames = list(NULL, names(x)))
   if (is.null(dim(x))) return(x)
   if (!is.null(settings$columns) && !is.null(colnames(x))) {
     lacking <- setdiff(settings$columns, colnames(x))
     if (length(lacking)) medoids_error(sprintf("newdata has no column \"%s\", which the fit has", lacking[1]))
     return(x[, settings$columns, drop = FALSE])
   }
-  if (ncol(x) != p) medoids_error(sprintf("newdata has %d columns, but the fit has %d", ncol(x), as.integer(p)))
+  if (!is.null(p) && ncol(x) != p) medoids_error(sprintf("newdata has %d columns, but the fit has %d", ncol(x), as.integer(p)))
   x
 }

@@ -11,6 +11,12 @@ engine <- function() {
   state$engine
 }
 
+# An object of Python as one of R. Evaluated first, so that a missing Python is reported by engine().
+from_python <- function(value) {
+  force(value)
+  reticulate::py_to_r(value)
+}
+
 # What stands in the way of Python, and what to run; NULL if nothing does.
 python_problem <- function() {
   choose_environment()
@@ -78,8 +84,8 @@ install_medoids <- function(source = "medoids", envname = "r-medoids", python = 
   } else {
     source
   }
-  # Versions before 1.38 do not know NumPy 2.
-  if (utils::packageVersion("reticulate") < "1.38") packages <- c("numpy<2", packages)
+  # Versions before 1.38 do not know NumPy 2, which pyarrow 24 and later needs; earlier ones need pandas.
+  if (utils::packageVersion("reticulate") < "1.38") packages <- c("numpy<2", "pyarrow<24", "pandas", packages)
   if (!reticulate::virtualenv_exists(envname)) reticulate::virtualenv_create(envname, python = python)
   reticulate::py_install(packages, envname = envname, method = "virtualenv", ...)
   message("Restart R, and library(medoids) will use the environment \"", envname, "\".")
@@ -107,7 +113,7 @@ medoids_config <- function() {
     config$versions <- unlist(c(
       reticulate = as.character(utils::packageVersion("reticulate")),
       Python = as.character(reticulate::py_config()$version),
-      reticulate::py_to_r(engine()$versions())
+      from_python(engine()$versions())
     ))
     config$threads <- as.integer(reticulate::import("os")$cpu_count())
   }
@@ -141,5 +147,5 @@ medoids_available <- function() is.null(python_problem())
 #' head(available_metrics())
 #' @export
 available_metrics <- function() {
-  as.data.frame(lapply(reticulate::py_to_r(engine()$metrics()), as.character))
+  as.data.frame(lapply(from_python(engine()$metrics()), as.character))
 }

@@ -29,7 +29,7 @@ report.medoids <- function(object, file, x = NULL, title = NULL, ...) {
     shown = shown_rows(object, input)
   )
   run(engine()$write_report, fields = report_fields(object, input), trace = report_trace(object$trace),
-      X = to_python(input), path = path.expand(file), options = options[lengths(options) > 0], columns = input$columns)
+      X = to_python(input), path = path.expand(file), options = options[lengths(options) > 0], names = input$columns)
   invisible(file)
 }
 

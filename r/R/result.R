@@ -71,7 +71,10 @@ as_trace <- function(trace) {
 # The medoids as the user gave them; under dissimilarities their labels or numbers, as in pam().
 medoid_rows <- function(input, id) {
   if (input$kind == "matrix") return(if (is.null(input$labels)) id else input$labels[id])
-  if (input$kind == "stored") return(reticulate::py_to_r(run(engine()$centers, X = input$python, rows = python_rows(id))))
+  if (input$kind == "stored") {
+    rows <- from_python(engine()$stored_rows(input$python, python_rows(id)))
+    return(matrix(rows, length(id), dimnames = list(NULL, input$columns)))
+  }
   data <- input$original
   if (is.null(data)) data <- input$data
   if (length(dim(data)) == 2) data[id, , drop = FALSE] else data[id]

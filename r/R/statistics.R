@@ -74,10 +74,10 @@ in_silinfo <- function(rows, cluster, neighbor, widths, k, labels) {
 sampled_silhouettes <- function(found, input, clustering, order, id) {
   if (!is.null(input$distance)) return(NULL)
   given <- by_matrix(input)
-  samples <- min(sampled_rows, input$n)
+  samples <- as.integer(min(sampled_rows, input$n))
   drawn <- run(engine()$sampled_silhouette, found = found$python, X = to_python(given), samples = samples,
-               seed = found$seed, columns = input$columns)
-  drawn <- reticulate::py_to_r(drawn)
+               seed = found$seed, names = input$columns)
+  drawn <- from_python(drawn)
   rows <- as.integer(drawn$rows) + 1L
   silinfo <- in_silinfo(rows, clustering[rows], second_nearest(given, id, rows, clustering[rows]),
                         as.numeric(drawn$widths), found$k, input$labels)

@@ -56,15 +56,17 @@ class Job:
     def _step(self, record):
         if self._steps:
             row_in, row_out = record.medoid_in, record.medoid_out
-            self._events.put({
-                "event": "step",
-                "phase": record.phase,
-                "medoid_in": -1 if row_in is None else int(row_in),
-                "medoid_out": -1 if row_out is None else int(row_out),
-                "loss": float(record.loss),
-                "n_evaluations": float(record.n_evaluations),
-                "seconds": float(record.seconds),
-            })
+            self._events.put(
+                {
+                    "event": "step",
+                    "phase": record.phase,
+                    "medoid_in": -1 if row_in is None else int(row_in),
+                    "medoid_out": -1 if row_out is None else int(row_out),
+                    "loss": float(record.loss),
+                    "n_evaluations": float(record.n_evaluations),
+                    "seconds": float(record.seconds),
+                }
+            )
         return self._cancelled
 
     def _ask(self, i, j):
@@ -246,12 +248,20 @@ def sampled_silhouette(found, X, samples, seed):
     }
 
 
-def centers(X, rows):
-    """Return rows of a table that is on disk."""
-    rows = np.asarray(rows)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return medoids.KMedoids(len(rows), init=rows, max_iter=0, algorithm="clara").fit(X).cluster_centers_
+def stored(path, columns=None):
+    """Return rows that stay on disk, and the names of their columns."""
+    from pathlib import Path
+
+    rows = medoids.open_parquet(path, columns=columns)
+    from pyarrow.parquet import read_schema
+
+    names = columns or read_schema(next(Path(path).rglob("*.parquet"), path)).names
+    return {"rows": rows, "names": list(names), "shape": list(rows.shape)}
+
+
+def stored_rows(X, rows):
+    """Return some rows that are on disk."""
+    return np.vstack([X[row : row + 1] for row in np.asarray(rows).tolist()])
 
 
 def scored(path):

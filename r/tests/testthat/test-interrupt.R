@@ -1,0 +1,54 @@
+# Starts a long computation in another process, sends it Ctrl-C, and returns what it says and how long that took.
+interrupted <- function(computation) {
+  file <- tempfile(fileext = ".R")
+  ready <- tempfile()
+  output <- tempfile()
+  writeLines(c(
+    sprintf(".libPaths(%s)", paste(deparse(.libPaths()), collapse = "")),
+    "suppressMessages(library(medoids))",
+    "x <- matrix(rnorm(2e6), 1e5)",
+    "invisible(kmedoids(x[1:4000, ], 3, statistics = 'none'))",
+    sprintf("writeLines(as.character(Sys.getpid()), %s)", deparse(ready)),
+    sprintf("r <- tryCatch({%s; 'finished'}, interrupt = function(i) 'interrupted')", computation),
+    "cat(r, format(as.numeric(Sys.time()), digits = 15), round(kmedoids(iris[, 1:4], 3)$loss, 6), '\n')"
+  ), file)
+  system2(file.path(R.home("bin"), "Rscript"), shQuote(file), stdout = output, stderr = output, wait = FALSE)
+  wait_for(function() file.exists(ready) && length(readLines(ready, warn = FALSE)) == 1, 120)
+  Sys.sleep(1)
+  sent <- as.numeric(Sys.time())
+  tools::pskill(as.integer(readLines(ready)), tools::SIGINT)
+  wait_for(function() length(readLines(output, warn = FALSE)) > 0, 60)
+  said <- strsplit(readLines(output, warn = FALSE)[1], " ")[[1]]
+  list(what = said[1], seconds = as.numeric(said[2]) - sent, loss = as.numeric(said[3]))
+}
+
+wait_for <- function(condition, seconds) {
+  end <- Sys.time() + seconds
+  while (!condition() && Sys.time() < end) Sys.sleep(0.05)
+}
+
+test_that("Ctrl-C stops a fit and leaves R usable", {
+  skip_without_python()
+  skip_on_os("windows")
+  for (computation in c(
+    "kmedoids(x, 20)",
+    "kmedoids(x[1:4000, ], 3, function(a, b) sum(abs(a - b)))",
+    "kmedoids(x[1:4000, ], 3, function(a, b) sum(abs(a - b)), statistics = 'none')"
+  )) {
+    found <- interrupted(computation)
+    expect_identical(found$what, "interrupted")
+    expect_lt(found$seconds, 10) # it takes less than a second; a busy machine may take longer
+    expect_equal(found$loss, 0.654208)
+  }
+})
+
+test_that("an error in R while Python waits ends the job", {
+  skip_without_python()
+  before <- reticulate::import("threading")$active_count()
+  calls <- 0
+  expect_error(kmedoids(as.matrix(iris[, 1:4]), 3, statistics = "none", metric = function(a, b) {
+    calls <<- calls + 1
+    if (calls > 50) stop("enough") else 1
+  }), "enough", class = "medoids_error")
+  expect_identical(reticulate::import("threading")$active_count(), before)
+})
