@@ -1,6 +1,7 @@
 # The rows of an input as Python takes them.
-to_python <- function(input, rows = NULL) {
-  values <- take(input, rows)
+to_python <- function(input) suspendInterrupts(converted(input, input$values))
+
+converted <- function(input, values) {
   switch(input$kind,
     vectors = if (isTRUE(input$coding$gaps)) {
       reticulate::r_to_py(cbind(replace(values, is.na(values), 0), !is.na(values)))
@@ -18,9 +19,8 @@ to_python <- function(input, rows = NULL) {
 }
 
 # Some observations, by their rows.
-take <- function(input, rows = NULL) {
+take <- function(input, rows) {
   values <- input$values
-  if (is.null(rows) || input$kind == "stored") return(values)
   if (length(dim(values)) == 2) values[rows, , drop = FALSE] else values[rows]
 }
 

@@ -5,32 +5,40 @@ stopping <- 0.7
 # Runs a function of Python in a thread and watches it: prints steps, answers for an R function as metric, and stops
 # it when the user interrupts or an error comes up. `names` are those of columns, for messages. Returns the value as a
 # Python object.
+#
+# While code of Python runs in the main thread, R must not act on an interrupt: it would leave by a jump that Python, with
+# reticulate before 1.37, does not survive (https://github.com/rstudio/reticulate/issues/1601). So interrupts are
+# suspended there, and Python itself says that there was one.
 run <- function(what, ..., steps = FALSE, distance = NULL, names = NULL) {
-  arguments <- list(...)
-  job <- engine()$Job(what, reticulate::r_to_py(arguments), steps = steps, asks = !is.null(distance))
-  running <- TRUE
-  on.exit(if (running) job$cancel(stopping))
+  suspendInterrupts({
+    job <- engine()$Job(what, reticulate::r_to_py(list(...)), steps = steps, asks = !is.null(distance))
+    running <- TRUE
+    on.exit(if (running) suspendInterrupts(job$cancel(stopping)))
+    watch(job, distance)
+    running <- FALSE
+    outcome(job, names)
+  })
+}
+
+watch <- function(job, distance) {
   event <- from_python(job$wait(look_up))
   while (event$event != "done") {
     event <- switch(event$event,
-      interrupt = {
-        running <- FALSE
-        job$cancel(stopping)
-        interrupt()
+      interrupt = interrupt(),
+      pair = {
+        value <- allowInterrupts(distance(event$i + 1L, event$j + 1L))
+        from_python(job$answer(value, look_up))
       },
-      pair = from_python(job$answer(distance(event$i + 1L, event$j + 1L), look_up)),
       step = {
-        message(described_step(event))
+        allowInterrupts(message(described_step(event)))
         from_python(job$wait(look_up))
       },
       none = {
-        Sys.sleep(0.001) # R looks for interrupts here
+        allowInterrupts(Sys.sleep(0.001)) # where R looks for them
         from_python(job$wait(look_up))
       }
     )
   }
-  running <- FALSE
-  outcome(job, names)
 }
 
 outcome <- function(job, names) {

@@ -16,6 +16,8 @@
 #'   list of anything \tab an R function \cr
 #'   path of a Parquet file, or of a folder of them \tab `"euclidean"` \cr
 #' }
+#' A dissimilarity may be asymmetric: row i of the matrix holds the distances from observation i, as a medoid, to all others.
+#'
 #' Under `"gower"` numbers, dates and ordered factors differ by their share of the column's range, everything else is
 #' equal or not, and missing values are left out pair by pair. Rows with missing values do not become medoids while there
 #' are at least `k` without; pass `candidates = "all"` to let them. Logical columns are categories, whereas

@@ -66,6 +66,7 @@ pam <- function(x, k, diss = inherits(x, "dist"), metric = c("euclidean", "manha
 
 pam_input <- function(x, diss, metric, stand) {
   if (!diss && is.data.frame(x)) x <- data.matrix(x)
+  if (diss && length(dim(x)) == 2) x <- stats::as.dist(x) # the lower triangle decides, as in cluster
   as_input(x, metric, diss = diss, stand = stand, gaps = TRUE)
 }
 

@@ -13,8 +13,10 @@ engine <- function() {
 
 # An object of Python as one of R. Evaluated first, so that a missing Python is reported by engine().
 from_python <- function(value) {
-  force(value)
-  reticulate::py_to_r(value)
+  suspendInterrupts({
+    force(value)
+    reticulate::py_to_r(value)
+  })
 }
 
 # What stands in the way of Python, and what to run; NULL if nothing does.

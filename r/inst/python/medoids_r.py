@@ -100,7 +100,10 @@ class Job:
                 thread = ctypes.c_ulong(self._thread.ident)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(KeyboardInterrupt))
                 again = monotonic() + _AGAIN
-            self._thread.join(0.05)
+            try:
+                self._thread.join(0.05)
+            except KeyboardInterrupt:
+                break
         return not self._thread.is_alive()
 
 

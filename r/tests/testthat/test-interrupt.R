@@ -42,6 +42,48 @@ test_that("Ctrl-C stops a fit and leaves R usable", {
   }
 })
 
+test_that("R survives one interrupt after another", {
+  skip_without_python()
+  skip_on_os("windows")
+  file <- tempfile(fileext = ".R")
+  ready <- tempfile()
+  output <- tempfile()
+  writeLines(c(
+    sprintf(".libPaths(%s)", paste(deparse(.libPaths()), collapse = "")),
+    "suppressMessages(library(medoids))",
+    "x <- matrix(rnorm(2e5), 1e4)",
+    "fits <- list(function() kmedoids(x, 10), function() kmedoids(iris[, 1:4], 3),",
+    "             function() kmedoids(x[1:200, ], 3, function(a, b) sum(abs(a - b)), statistics = 'none'))",
+    "invisible(fits[[1]]())",
+    sprintf("writeLines(as.character(Sys.getpid()), %s)", deparse(ready)),
+    "caught <- turn <- 0",
+    "while (caught < 10) caught <- tryCatch(repeat {",
+    "  turn <- turn + 1",
+    "  fits[[1 + turn %% 3]]()",
+    "}, interrupt = function(i) caught + 1)",
+    "fit <- NULL",
+    "while (is.null(fit)) fit <- tryCatch(kmedoids(iris[, 1:4], 3), interrupt = function(i) NULL)",
+    "cat('alive', fit$id.med, '\n')"
+  ), file)
+  system2(file.path(R.home("bin"), "Rscript"), shQuote(file), stdout = output, stderr = output, wait = FALSE)
+  wait_for(function() file.exists(ready) && length(readLines(ready, warn = FALSE)) == 1, 120)
+  child <- as.integer(readLines(ready))
+  set.seed(1)
+  for (turn in 1:10) {
+    Sys.sleep(runif(1, 0.3, 0.6))
+    tools::pskill(child, tools::SIGINT)
+  }
+  wait_for(function() length(readLines(output, warn = FALSE)) > 0, 5)
+  # Signals that arrive together count once: send more until all ten have been caught.
+  for (turn in 1:20) {
+    if (length(readLines(output, warn = FALSE)) > 0) break
+    tools::pskill(child, tools::SIGINT)
+    Sys.sleep(0.5)
+  }
+  wait_for(function() length(readLines(output, warn = FALSE)) > 0, 30)
+  expect_identical(trimws(readLines(output, warn = FALSE)), "alive 8 79 113")
+})
+
 test_that("an error in R while Python waits ends the job", {
   skip_without_python()
   before <- reticulate::import("threading")$active_count()
