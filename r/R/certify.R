@@ -11,8 +11,8 @@
 #' @param ... Parameters of the metric.
 #' @return A list of class `"medoids_certificate"`: `loss`, `swap` (rows out and in of the swap that improves most, or
 #'   `NULL`), `gain` (by how much it lowers the loss), `exact` (whether all swaps were compared on all rows),
-#'   `error_probability` (that a swap was overlooked), `lower_bound` and `bound_probability`, `gap` (the share by which the
-#'   loss may exceed the best one), `n_evaluations` and `seconds`.
+#'   `error_probability` (that a swap was overlooked), `lower_bound` and `bound_probability`, `gap` (the share by which
+#'   the loss may exceed the best one), `n_evaluations` and `seconds`.
 #' @examplesIf medoids_available()
 #' certify(kmedoids(iris[, 1:4], 3))
 #' certify(iris[, 1:4], c(1, 51, 101))

@@ -2,8 +2,8 @@
 #' @param samples The number of samples.
 #' @param sampsize The number of rows of a sample.
 #' @param medoids.x Whether the result holds the rows of the medoids.
-#' @param rngR Whether samples are drawn by R's random numbers, so that [set.seed()] decides; otherwise they are the same in
-#'   every call.
+#' @param rngR Whether samples are drawn by R's random numbers, so that [set.seed()] decides; otherwise they are the
+#'   same in every call.
 #' @param pamLike,correct.d Accepted: swaps are those of [pam()], and missing values are treated correctly.
 #' @export
 clara <- function(x, k, metric = c("euclidean", "manhattan", "jaccard"), stand = FALSE, cluster.only = FALSE, samples = 5,

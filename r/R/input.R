@@ -42,7 +42,7 @@ as_input <- function(x, metric = NULL, params = list(), diss = FALSE, stand = FA
   if (is.null(input$metric_params)) input$metric_params <- metric_parameters(params)
   if (input$kind == "vectors") {
     input <- standardized(input, stand, coding)
-    input <- without_gaps(input, gaps)
+    input <- without_gaps(input, gaps, new)
   } else if (stand) {
     medoids_error("stand = TRUE is for columns of numbers; gower scales the columns of a table by itself")
   }
@@ -124,13 +124,15 @@ standardized <- function(input, stand, coding) {
 }
 
 # Refuses missing values or, with gaps = TRUE, compares rows by the columns that both have, as pam() and daisy() do.
-without_gaps <- function(input, gaps) {
+without_gaps <- function(input, gaps, new) {
   x <- input$values
   bad <- if (is.integer(x)) which(is.na(x))[1] else which(!is.finite(x))[1]
   if (is.na(bad)) return(input)
   at <- arrayInd(bad, dim(x))
-  where <- sprintf("x[%d, %d]%s is %s", at[1], at[2], place(at[1], at[2], input), format(x[bad]))
+  where <- sprintf("%s[%d, %d]%s is %s", if (new) "newdata" else "x", at[1], at[2], place(at[1], at[2], input),
+                   format(x[bad]))
   if (is.infinite(x[bad])) medoids_error(where, "; replace it by a number, or leave the row out")
+  if (!gaps && new) medoids_error(where, "; leave such rows out (na.omit), or fill them")
   if (!gaps) {
     others <- if (input$metric %in% c("euclidean", "manhattan")) "pam(), which compares rows by what both have, or "
     medoids_error(where, "; leave such rows out (na.omit), fill them, or use ", others,
@@ -225,7 +227,9 @@ table_rows <- function(x, params, coding) {
   values <- vapply(seq_along(x), function(at) coded(x[[at]], coding$columns[[at]], columns[at]), numeric(nrow(x)))
   values <- matrix(values, nrow(x), length(x), dimnames = list(NULL, columns))
   blank <- which(rowSums(!is.na(values)) == 0)[1]
-  if (!is.na(blank)) medoids_error(sprintf("row %d of x has no value at all, so it has no distance to others; remove it", blank))
+  if (!is.na(blank)) {
+    medoids_error(sprintf("row %d of x has no value at all, so it has no distance to others; remove it", blank))
+  }
   if (is.null(coding$ranges)) coding$ranges <- rbind(lowest(values, min), lowest(values, max))
   categories <- which(vapply(coding$columns, function(code) !is.null(code$levels), NA))
   params$categorical <- as.list(unname(categories) - 1L)
@@ -281,7 +285,9 @@ column_weights <- function(weights, columns) {
     return(as.list(as.numeric(weights)))
   }
   unknown <- setdiff(names(weights), columns)
-  if (length(unknown)) medoids_error(sprintf("metric_params: weights names column \"%s\", which x does not have", unknown[1]))
+  if (length(unknown)) {
+    medoids_error(sprintf("metric_params: weights names column \"%s\", which x does not have", unknown[1]))
+  }
   all <- stats::setNames(rep(1, length(columns)), columns)
   all[names(weights)] <- unlist(weights)
   as.list(unname(all))
@@ -380,7 +386,9 @@ function_matrix <- function(input) {
   i <- j <- 0L
   named_pair({
     for (i in seq_len(n)) {
-      for (j in if (input$symmetric) i:n else seq_len(n)) out[i, j] <- checked_distance(input$call(rows[[i]], rows[[j]]))
+      for (j in if (input$symmetric) i:n else seq_len(n)) {
+        out[i, j] <- checked_distance(input$call(rows[[i]], rows[[j]]))
+      }
     }
   }, sprintf("rows %d and %d of x", i, j))
   if (input$symmetric) out[lower.tri(out)] <- t(out)[lower.tri(out)]

@@ -1,7 +1,7 @@
 #' How many clusters? A clustering for every k
 #'
-#' Clusters with every number of clusters in a range. The start is computed once, and all fits share the distances that any
-#' of them computed, so that this costs far less than separate fits.
+#' Clusters with every number of clusters in a range. The start is computed once, and all fits share the distances that
+#' any of them computed, so that this costs far less than separate fits.
 #'
 #' @param x,metric,weights,stand,diss,seed,threads,trace,... As for [kmedoids()].
 #' @param k The numbers of clusters.
@@ -9,10 +9,10 @@
 #' @param object A result of `k_path()`.
 #' @param criterion `"medoid_silhouette"`, `"silhouette"`: the highest mean. `"elbow"`: where the loss bends most.
 #'   `"stability"`: the agreement of fits on halves of the data, which are computed when they are first asked for.
-#' @return `k_path()`: a list of class `"medoids_path"` with `scores` (a data frame with `k`, `loss`, `medoid_silhouette`,
-#'   `silhouette` and `smallest_cluster`), `fits` (a result as of [kmedoids()] for each k, named by k; above 5,000 rows
-#'   without silhouettes), `build` (rows in the order in which the start chose them), `algorithm`, `reason`,
-#'   `n_evaluations` and `call`. `suggest()`: a number of clusters, with the reason as attribute `"why"`.
+#' @return `k_path()`: a list of class `"medoids_path"` with `scores` (a data frame with `k`, `loss`,
+#'   `medoid_silhouette`, `silhouette` and `smallest_cluster`), `fits` (a result as of [kmedoids()] for each k, named by
+#'   k; above 5,000 rows without silhouettes), `build` (rows in the order in which the start chose them), `algorithm`,
+#'   `reason`, `n_evaluations` and `call`. `suggest()`: a number of clusters, with the reason as attribute `"why"`.
 #' @examplesIf medoids_available()
 #' path <- k_path(ruspini, 2:8)
 #' path
@@ -23,7 +23,7 @@
 k_path <- function(x, k = 2:10, metric = "euclidean", ..., weights = NULL, algorithm = "auto", stand = FALSE,
                    diss = inherits(x, "dist"), seed = NULL, threads = NULL, trace = FALSE) {
   call <- match.call()
-  dots <- split_dots(list(...), if (missing(metric)) NULL else metric)
+  dots <- split_dots(list(...))
   input <- as_input(x, if (missing(metric)) NULL else metric, dots$params, diss = diss, stand = stand)
   for (one in k) number_of_clusters(one, input$n)
   input <- with_pairs(input, "exact", trace) # stability calls the metric again later

@@ -1,7 +1,8 @@
 #' k-medoids clustering
 #'
 #' Finds `k` observations, the medoids, so that the sum of distances from every observation to its nearest medoid is
-#' smallest. By default the answer is that of PAM (Kaufman and Rousseeuw 1990), without an n x n matrix where n is large.
+#' smallest. By default the answer is that of PAM (Kaufman and Rousseeuw 1990), without an n x n matrix where n is
+#' large.
 #'
 #' @section Data and their default metrics:
 #' \tabular{ll}{
@@ -16,44 +17,49 @@
 #'   list of anything \tab an R function \cr
 #'   path of a Parquet file, or of a folder of them \tab `"euclidean"` \cr
 #' }
-#' A dissimilarity may be asymmetric: row i of the matrix holds the distances from observation i, as a medoid, to all others.
+#' A dissimilarity may be asymmetric: row i of the matrix holds the distances from observation i, as a medoid, to all
+#' others.
 #'
 #' Under `"gower"` numbers, dates and ordered factors differ by their share of the column's range, everything else is
-#' equal or not, and missing values are left out pair by pair. Rows with missing values do not become medoids while there
-#' are at least `k` without; pass `candidates = "all"` to let them. Logical columns are categories, whereas
+#' equal or not, and missing values are left out pair by pair. Rows with missing values do not become medoids while
+#' there are at least `k` without; pass `candidates = "all"` to let them. Logical columns are categories, whereas
 #' [cluster::daisy()] counts them as asymmetric.
 #'
 #' A function is called as `metric(medoid, observation)` and returns one number. It gets rows of a matrix, or of
-#' a data frame of numbers, as vectors with names, rows of any other data frame as data frames of one row, and elements of
-#' a list or vector as they are. It always runs in R's main
+#' a data frame of numbers, as vectors with names, rows of any other data frame as data frames of one row, and elements
+#' of a list or vector as they are. It always runs in R's main
 #' thread. Up to 5,000 rows all pairs are computed first; above that, or with `statistics = "none"`, only those that the
 #' search asks for.
 #'
 #' @param x The data; see below.
 #' @param k The number of clusters.
 #' @param metric A name, see [available_metrics()], or a function of two observations. The default depends on `x`.
-#' @param ... Parameters of the metric, such as `p = 3` for `"minkowski"` or `symmetric = TRUE` for a function that is (for
-#'   half the calls), and further settings of the Python function `medoids.k_medoids`: `max_iter`, `swap`, `n_init`,
-#'   `delta`, `memory_limit`, `time_limit`, `frozen_medoids` and `candidates` (rows, counted from 1), `checkpoint`,
-#'   `resume`. For Parquet files, `columns` chooses columns. `metric_params = list(weights = c(age = 2))` passes parameters of a metric whose names are taken.
+#' @param ... Parameters of the metric, such as `p = 3` for `"minkowski"` or `symmetric = TRUE` for a function that is
+#'   (for half the calls), and further settings of the Python function `medoids.k_medoids`: `max_iter`, `swap`,
+#'   `n_init`, `delta`, `memory_limit`, `time_limit`, `frozen_medoids` and `candidates` (rows, counted from 1),
+#'   `checkpoint`, `resume`. For Parquet files, `columns` chooses columns. `metric_params = list(weights = c(age = 2))`
+#'   passes parameters of a metric whose names are taken.
 #' @param weights A number >= 0 for each observation, which multiplies its distance.
-#' @param algorithm `"auto"`, `"pam"`, `"fastpam1"`, `"fasterpam"`, `"pairedpam"`, `"banditpam++"`, `"clara"` and others.
+#' @param algorithm `"auto"`, `"pam"`, `"fastpam1"`, `"fasterpam"`, `"pairedpam"`, `"banditpam++"`, `"clara"` and
+#'   others.
 #' @param init `"build"`, `"lab"`, `"random"`, `"k-medoids++"`, or the rows to start from.
 #' @param n_restarts The number of perturbed restarts after convergence, of which the best is kept.
-#' @param stand Whether to subtract the mean of each column and to divide by its mean absolute deviation, as [pam()] does.
+#' @param stand Whether to subtract the mean of each column and to divide by its mean absolute deviation, as [pam()]
+#'   does.
 #' @param diss Whether `x` is a dissimilarity.
 #' @param keep.data Whether the result holds the data.
-#' @param keep.diss Whether the result holds all dissimilarities. By default up to 100 rows and, where plots need them, up
-#'   to 2,000.
+#' @param keep.diss Whether the result holds all dissimilarities. By default up to 100 rows and, where plots need them,
+#'   up to 2,000.
 #' @param statistics Silhouettes, diameters and separations need all distances. `"auto"`: up to 5,000 rows; above that,
 #'   silhouettes of 1,000 sampled rows. Or `"exact"`, `"sampled"`, `"none"`.
-#' @param seed An integer for what is random. By default it is drawn from R's random numbers, so that [set.seed()] decides.
+#' @param seed An integer for what is random. By default it is drawn from R's random numbers, so that [set.seed()]
+#'   decides.
 #' @param threads The number of threads; all cores by default. Results do not depend on it.
 #' @param trace Whether to report each step by [message()].
 #'
 #' @return A list of class `c("medoids", "pam", "partition")` with the components of [cluster::pam.object]: `medoids`,
-#'   `id.med`, `clustering` (clusters are numbered by first appearance), `objective` (mean distance to the nearest medoid
-#'   after the start and at the end), `isolation`, `clusinfo`, `silinfo`, `diss`, `call` and `data`; and
+#'   `id.med`, `clustering` (clusters are numbered by first appearance), `objective` (mean distance to the nearest
+#'   medoid after the start and at the end), `isolation`, `clusinfo`, `silinfo`, `diss`, `call` and `data`; and
 #'   \describe{
 #'     \item{observations}{the data where they are neither matrix nor data frame;}
 #'     \item{distances}{from each observation to its medoid;}
@@ -62,13 +68,13 @@
 #'     \item{n_evaluations}{the number of distances computed;}
 #'     \item{n_swaps, converged}{the number of swaps, and whether the search ended by itself;}
 #'     \item{trace}{a data frame with a row for each step;}
-#'     \item{gap}{the proved share by which the loss may exceed the best possible one, `NA` where nothing was proved; see
-#'       [certify()];}
+#'     \item{gap}{the proved share by which the loss may exceed the best possible one, `NA` where nothing was proved;
+#'     see [certify()];}
 #'     \item{settings}{what [predict()], [certify()] and [report()] need.}
 #'   }
-#'   Where silhouettes are sampled, `silinfo` has the attribute `"sampled"`, the number of rows; the neighbor is then the
-#'   cluster of the second nearest medoid, and diameters, separations and isolation are `NA`. Silhouettes, diameters and
-#'   separations count each row once, whatever its weight.
+#'   Where silhouettes are sampled, `silinfo` has the attribute `"sampled"`, the number of rows; the neighbor is then
+#'   the cluster of the second nearest medoid, and diameters, separations and isolation are `NA`. Silhouettes, diameters
+#'   and separations count each row once, whatever its weight.
 #'
 #' @seealso [pam()], [predict.medoids()], [k_path()], [certify()], [report()]
 #' @examplesIf medoids_available()
@@ -91,7 +97,8 @@ kmedoids <- function(x, k, metric = "euclidean", ..., weights = NULL, algorithm 
                      n_restarts = 0, stand = FALSE, diss = inherits(x, "dist"), keep.data = TRUE, keep.diss = NULL,
                      statistics = c("auto", "exact", "sampled", "none"), seed = NULL, threads = NULL, trace = FALSE) {
   call <- match.call()
-  dots <- split_dots(list(...), if (missing(metric)) NULL else metric)
+  if (missing(k)) medoids_error("k is missing; pass the number of clusters, for which k_path() makes suggestions")
+  dots <- split_dots(list(...))
   input <- as_input(x, if (missing(metric)) NULL else metric, dots$params, diss = diss, stand = stand)
   statistics <- choice("statistics", statistics, c("auto", "exact", "sampled", "none"))
   input <- with_pairs(input, statistics, trace)
@@ -110,7 +117,7 @@ choice <- function(name, value, choices) {
 }
 
 # Settings of the search, and parameters of the metric.
-split_dots <- function(dots, metric) {
+split_dots <- function(dots) {
   if (length(dots) && (is.null(names(dots)) || any(names(dots) == ""))) {
     medoids_error("arguments after metric must be named")
   }
@@ -154,7 +161,8 @@ search_medoids <- function(input, k, weights = NULL, algorithm = "auto", init = 
   )
   arguments <- c(list(engine_function("k_medoids"), X = to_python(given), n_clusters = k), settings)
   found <- tryCatch(
-    do.call(run, c(arguments, list(steps = isTRUE(as.logical(trace)), distance = given$distance, names = input$columns))),
+    do.call(run, c(arguments, list(steps = isTRUE(as.logical(trace)), distance = given$distance,
+                                   names = input$columns))),
     medoids_error = function(e) {
       if (identical(algorithm, "optimal") && grepl("is unknown", conditionMessage(e), fixed = TRUE)) {
         too_old("algorithm = \"optimal\"")
@@ -175,6 +183,8 @@ too_old <- function(what) {
                 "for a later one, and restart R")
 }
 
+whole_settings <- c("n_init", "max_iter", "cache_width", "n_restarts", "min_size", "max_size", "max_evaluations")
+
 # Settings as Python takes them: whole numbers as integers, rows counted from 0.
 engine_settings <- function(settings, n) {
   known <- from_python(engine()$keywords())
@@ -183,7 +193,7 @@ engine_settings <- function(settings, n) {
     value <- settings[[name]]
     settings[[name]] <- if (name %in% c("frozen_medoids", "candidates") && is.numeric(value)) {
       python_rows(checked_rows(name, value, n))
-    } else if (name %in% c("n_init", "max_iter", "cache_width", "n_restarts", "min_size", "max_size", "max_evaluations")) {
+    } else if (name %in% whole_settings) {
       if (!is.null(value)) whole(name, value, 0)
     } else if (name == "checkpoint") {
       path.expand(value)
@@ -229,6 +239,8 @@ checked_rows <- function(name, rows, n) {
                           format(n, scientific = FALSE)))
   }
   twice <- which(duplicated(rows))[1]
-  if (!is.na(twice)) medoids_error(sprintf("%s has row %d twice; medoids must be different rows", name, as.integer(rows[twice])))
+  if (!is.na(twice)) {
+    medoids_error(sprintf("%s has row %d twice; medoids must be different rows", name, as.integer(rows[twice])))
+  }
   rows
 }

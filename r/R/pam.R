@@ -1,16 +1,17 @@
 #' Partitioning around medoids, with cluster's arguments
 #'
-#' `pam()` and `clara()` take the arguments of [cluster::pam()] and [cluster::clara()], in the same order and with the same
-#' defaults, so that a script that was written for \pkg{cluster} runs after `library(medoids)`. There is no limit on the
-#' number of rows: up to 5,000 rows the search compares all swaps exactly; beyond that it may sample distances and gives
-#' PAM's answer with high probability.
+#' `pam()` and `clara()` take the arguments of [cluster::pam()] and [cluster::clara()], in the same order and with the
+#' same defaults, so that a script that was written for \pkg{cluster} runs after `library(medoids)`. There is no limit
+#' on the number of rows: up to 5,000 rows the search compares all swaps exactly; beyond that it may sample distances
+#' and gives PAM's answer with high probability.
 #'
-#' Missing values in numeric data are treated as in \pkg{cluster}: two rows are compared by the columns in which both have
-#' a value, and the sum is scaled up accordingly. A data frame goes through [data.matrix()], so that factors become
+#' Missing values in numeric data are treated as in \pkg{cluster}: two rows are compared by the columns in which both
+#' have a value, and the sum is scaled up accordingly. A data frame goes through [data.matrix()], so that factors become
 #' numbers; [kmedoids()] compares them as categories.
 #'
-#' `clara()` draws `samples` samples of `sampsize` rows, of which each contains the best medoids so far, finds the medoids
-#' of each and keeps those that are best for all rows. [kmedoids()] is mostly better, and fast enough for millions of rows.
+#' `clara()` draws `samples` samples of `sampsize` rows, of which each contains the best medoids so far, finds the
+#' medoids of each and keeps those that are best for all rows. [kmedoids()] is mostly better, and fast enough for
+#' millions of rows.
 #'
 #' @param x A numeric matrix or data frame; for `pam()` also dissimilarities.
 #' @param k The number of clusters, less than the number of rows.
@@ -26,8 +27,8 @@
 #'   the result of the original, which is computed as fast as any.
 #' @param trace.lev,trace If positive, each step is reported by [message()].
 #'
-#' @return `pam()`: as [kmedoids()]. `clara()`: a list of class `c("medoids", "clara", "partition")` with the components of
-#'   [cluster::clara.object], or the clustering if `cluster.only`.
+#' @return `pam()`: as [kmedoids()]. `clara()`: a list of class `c("medoids", "clara", "partition")` with the components
+#'   of [cluster::clara.object], or the clustering if `cluster.only`.
 #' @seealso [kmedoids()]
 #' @examplesIf medoids_available()
 #' fit <- pam(ruspini, 4)

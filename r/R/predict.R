@@ -1,9 +1,9 @@
 #' Clusters of new data
 #'
 #' @param object A result of [kmedoids()], [pam()] or [clara()].
-#' @param newdata New observations in the form of the data of the fit; columns of a data frame are found by name. For a fit
-#'   to dissimilarities, a matrix with a row for each new observation and a column for each observation of the fit. If it
-#'   is missing, the observations of the fit.
+#' @param newdata New observations in the form of the data of the fit; columns of a data frame are found by name. For a
+#'   fit to dissimilarities, a matrix with a row for each new observation and a column for each observation of the fit.
+#'   If it is missing, the observations of the fit.
 #' @param type `"cluster"`: the cluster of the nearest medoid. `"distance"`: the distances to all medoids.
 #' @param ... Not used.
 #' @return A vector of cluster numbers, or a matrix with a column for each cluster; named by the rows of `newdata`.
@@ -17,7 +17,9 @@ predict.medoids <- function(object, newdata, type = c("cluster", "distance"), ..
   if (missing(newdata)) {
     if (type == "cluster") return(object$clustering)
     if (object$settings$kind == "matrix") {
-      if (is.null(object$diss)) medoids_error("the fit holds no dissimilarities; pass newdata, or fit with keep.diss = TRUE")
+      if (is.null(object$diss)) {
+        medoids_error("the fit holds no dissimilarities; pass newdata, or fit with keep.diss = TRUE")
+      }
       newdata <- as.matrix(object$diss)
     } else {
       newdata <- NULL

@@ -69,7 +69,8 @@ choose_environment <- function() {
 #' @param source What to install: the name of the package, the folder of its sources, or the address of an archive, as
 #'   `pip install` takes it.
 #' @param envname The name of the virtual environment.
-#' @param python A Python of version 3.11 or later to make the environment with; by default the one that reticulate finds.
+#' @param python A Python of version 3.11 or later to make the environment with; by default the one that reticulate
+#'   finds.
 #' @param ... Passed to [reticulate::py_install()].
 #' @return `NULL`, invisibly.
 #' @examples
@@ -99,8 +100,8 @@ install_medoids <- function(source = "medoids", envname = "r-medoids", python = 
 #' `medoids_config()` returns the versions of Python and of the packages that a fit uses; `medoids_available()` says
 #' whether [kmedoids()] can run. Both start Python.
 #'
-#' @return `medoids_config()`: a list of class `"medoids_config"` with `available`, `problem` (what is missing and what to
-#'   run, or `NULL`), `python`, `versions` and `threads`. `medoids_available()`: `TRUE` or `FALSE`.
+#' @return `medoids_config()`: a list of class `"medoids_config"` with `available`, `problem` (what is missing and what
+#'   to run, or `NULL`), `python`, `versions` and `threads`. `medoids_available()`: `TRUE` or `FALSE`.
 #' @examples
 #' medoids_available()
 #' medoids_config()
@@ -143,8 +144,8 @@ medoids_available <- function() is.null(python_problem())
 #'
 #' Any R function of two observations is a metric as well.
 #'
-#' @return A data frame with the columns `name`, `kind` (of data), `aliases`, `formula`, `parameters` (with their defaults)
-#'   and `extra` (what has to be installed for it).
+#' @return A data frame with the columns `name`, `kind` (of data), `aliases`, `formula`, `parameters` (with their
+#'   defaults) and `extra` (what has to be installed for it).
 #' @examplesIf medoids_available()
 #' head(available_metrics())
 #' @export

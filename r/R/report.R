@@ -1,7 +1,7 @@
 #' A page to show to colleagues
 #'
-#' Writes a clustering as one HTML file that needs no network and no other file: the medoids, the sizes of clusters, a map,
-#' silhouettes, and the loss after each step.
+#' Writes a clustering as one HTML file that needs no network and no other file: the medoids, the sizes of clusters, a
+#' map, silhouettes, and the loss after each step.
 #'
 #' @param object A result of [kmedoids()] or [pam()].
 #' @param file Where to write.

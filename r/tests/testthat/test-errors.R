@@ -41,6 +41,7 @@ test_that("wrong data are named by row and column", {
 test_that("wrong arguments are named", {
   skip_without_python()
   x <- iris[, 1:4]
+  expect_match(refusal(kmedoids(x)), "k is missing; pass the number of clusters")
   expect_match(refusal(kmedoids(x, 0)), "k must be one whole number")
   expect_match(refusal(kmedoids(x, 151)), "k = 151 is more than the number of rows, 150")
   expect_match(refusal(kmedoids(x, 3, "euclidian")), "did you mean \"euclidean\"")

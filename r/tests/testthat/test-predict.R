@@ -20,6 +20,7 @@ test_that("columns are found by name, and levels and ranges are those of the fit
   expect_match(refusal(predict(fit, iris[, 2:4])), "newdata has no column \"Sepal.Length\"")
   expect_match(refusal(predict(fit, unname(as.matrix(iris[, 1:3])))), "3 columns, but the fit has 4")
   expect_identical(predict(fit, unlist(iris[60, 1:4])), fit$clustering[60])
+  expect_match(refusal(predict(fit, rbind(iris[1:2, 1:4], NA))), "newdata\\[3, 1\\] .* is NA; leave such rows out")
 
   x <- data.frame(age = c(20, 30, 70, 80), city = factor(c("Oslo", "Oslo", "Rome", "Rome")))
   mixed <- kmedoids(x, 2)
