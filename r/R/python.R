@@ -89,6 +89,12 @@ install_medoids <- function(source = "medoids", envname = "r-medoids", python = 
   }
   # Versions before 1.38 do not know NumPy 2, which pyarrow 24 and later needs; earlier ones need pandas.
   if (utils::packageVersion("reticulate") < "1.38") packages <- c("numpy<2", "pyarrow<24", "pandas", packages)
+  # R sets this for itself; a Python with libraries of its own may then fail to load them, such as that of HTTPS.
+  libraries <- Sys.getenv("LD_LIBRARY_PATH", NA)
+  if (!is.na(libraries)) {
+    Sys.unsetenv("LD_LIBRARY_PATH")
+    on.exit(Sys.setenv(LD_LIBRARY_PATH = libraries))
+  }
   if (!reticulate::virtualenv_exists(envname)) reticulate::virtualenv_create(envname, python = python)
   reticulate::py_install(packages, envname = envname, method = "virtualenv", ...)
   message("Restart R, and library(medoids) will use the environment \"", envname, "\".")
