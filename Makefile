@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-fast fuzz lint bench bench-full reproduce clean
+.PHONY: demo test test-fast test-r docs-r fuzz lint bench bench-full reproduce clean
 
 demo: $(VENV)/.core
 	$(BIN)/medoids demo
@@ -17,6 +17,15 @@ test: $(VENV)/.dev
 # Without Dask, Chromium, processes of the command, large data and whatever else takes seconds.
 test-fast: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not (slow or command or dask or browser)"
+
+# The R package on its own: R and its packages from Debian if they are missing, Python packages in .venv-r.
+test-r: .venv-r/.installed
+	bash r/tools/debian.sh
+	bash r/tools/check.sh $(abspath .venv-r/bin/python)
+
+# R's help pages and NAMESPACE, from the comments in r/R.
+docs-r:
+	cd r && Rscript -e 'roxygen2::roxygenise(load_code = "source")'
 
 # Random problems, damaged files and signals; ends by itself, with code 1 if anything failed.
 MINUTES ?= 60
@@ -52,5 +61,13 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[all,dev,bench]"
 	touch $@ $(VENV)/.core
 
+# Debian's reticulate refuses NumPy 2, which pyarrow 24 and later needs; earlier ones need pandas. A Python for which there
+# is no NumPy 1 gets NumPy 2, and the tests skip, with the reason, where reticulate is that old.
+.venv-r/.installed: pyproject.toml Makefile
+	$(PYTHON) -m venv .venv-r
+	.venv-r/bin/python -m pip install --quiet --upgrade pip
+	.venv-r/bin/python -m pip install --quiet "numpy==1.26.4; python_version < '3.13'" "pyarrow<24; python_version < '3.13'" pandas -e ".[cli,report,strings]"
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-r .r-check build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

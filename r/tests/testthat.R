@@ -1,0 +1,4 @@
+library(testthat)
+library(medoids)
+
+test_check("medoids")

@@ -1,0 +1,20 @@
+test_that("a page is written for each kind of data", {
+  skip_without_python()
+  skip_if_not(reticulate::py_module_available("matplotlib"), "matplotlib is not installed")
+  page <- tempfile(fileext = ".html")
+  read <- function(...) {
+    report(..., title = "A title <of> mine")
+    paste(readLines(page, warn = FALSE), collapse = "\n")
+  }
+  iris_page <- read(kmedoids(iris[, 1:4], 3), page)
+  expect_match(iris_page, "Petal.Width", fixed = TRUE)
+  expect_match(iris_page, "A title &lt;of&gt; mine", fixed = TRUE)
+  expect_match(iris_page, "kmedoids(x = iris[, 1:4], k = 3)", fixed = TRUE)
+  expect_match(read(kmedoids(iris, 3), page), "versicolor", fixed = TRUE)
+  expect_match(read(kmedoids(USArrests, 3, stand = TRUE), page), "Assault", fixed = TRUE)
+  expect_match(read(kmedoids(dist(ruspini), 4), page), "</html>", fixed = TRUE)
+  expect_match(read(kmedoids(ruspini, 4, function(a, b) sum(abs(a - b))), page), "</html>", fixed = TRUE)
+  expect_match(read(clara(iris[, 1:4], 3), page), "</html>", fixed = TRUE)
+  expect_match(refusal(report(kmedoids(ruspini, 4), 5)), "file must be one path")
+  expect_match(refusal(report(kmedoids(ruspini, 4, keep.data = FALSE), page)), "does not hold its data")
+})

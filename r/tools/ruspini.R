@@ -1,0 +1,10 @@
+# Draws ruspini.png, the picture of the README.
+suppressMessages(library(medoids))
+fit <- kmedoids(ruspini, 4)
+png("man/figures/ruspini.png", width = 1500, height = 700, res = 150)
+par(mfrow = c(1, 2), mar = c(4, 4, 2, 1))
+plot(ruspini, col = fit$clustering + 1, pch = 19, main = "Clusters and their medoids")
+points(fit$medoids, pch = 4, cex = 2.5, lwd = 3)
+par(mar = c(4, 1, 3, 5))
+plot(silhouette(fit), col = 2:5, main = "", border = NA)
+invisible(dev.off())
