@@ -6,7 +6,7 @@ import numpy as np
 
 from medoids.engine.compile import inline, kernel
 
-__all__ = ["carry", "lowest_losses", "reassign"]
+__all__ = ["add_savings", "carry", "count_below", "cut_rows", "drop_dead", "lengths_below", "lowest_losses", "reassign", "violated_levels"]
 
 
 @kernel()
@@ -112,3 +112,97 @@ def lowest_losses(S, T, slots, start, stop, low):  # type: ignore[no-untyped-def
             low[i] = min(low[i], own[i])
     for i in range(start, stop):
         low[i] += S[i]
+
+
+@kernel()
+def add_savings(near, number, count, reach, R, alive, points, levels, shares, start, stop, rho):  # type: ignore[no-untyped-def]
+    """rho_i += share max(0, level - d(i, s)) for each multiplier (s, level, share) of a chunk.
+
+    ``near`` holds each point's sorted distances, all of those below its ``reach``; a level beyond that takes the row.
+    """
+    for e in range(start, stop):
+        s, level, share = points[e], levels[e], shares[e]
+        if level <= reach[s]:
+            for r in range(count[s]):
+                d = near[s, r]
+                if d >= level:
+                    break
+                rho[number[s, r]] += share * (level - d)
+        else:
+            row = R[s]
+            for i in range(len(alive)):
+                if alive[i] and row[i] < level:
+                    rho[i] += share * (level - row[i])
+
+
+@kernel()
+def count_below(near, number, count, reach, R, chosen, v, out):  # type: ignore[no-untyped-def]
+    """How many of the chosen candidates are nearer to each point than its price."""
+    for s in range(len(v)):
+        found, price = 0, v[s]
+        if price <= reach[s]:
+            for r in range(count[s]):
+                if near[s, r] >= price:
+                    break
+                found += chosen[number[s, r]]
+        else:
+            for i in range(len(chosen)):
+                found += chosen[i] and R[s, i] < price
+        out[s] = found
+
+
+@kernel()
+def drop_dead(near, number, count, alive):  # type: ignore[no-untyped-def]
+    """Take candidates that are not alive out of the sorted lists."""
+    for s in range(len(count)):
+        kept = 0
+        for r in range(count[s]):
+            if alive[number[s, r]]:
+                near[s, kept], number[s, kept] = near[s, r], number[s, r]
+                kept += 1
+        count[s] = kept
+
+
+@kernel()
+def violated_levels(near, number, count, y, theta, slack, levels):  # type: ignore[no-untyped-def]
+    """For each point the level of its most violated cut at (y, theta), or NaN where none is violated by the slack.
+
+    The cut of level c says theta_s >= c - sum_i max(0, c - d(i, s)) y_i. The right side is highest at the distance at
+    which the nearest candidates have a sum of y of 1.
+    """
+    for s in range(len(count)):
+        mass, paid, c = 0.0, 0.0, 0.0
+        for r in range(count[s]):
+            c = near[s, r]
+            share = min(y[number[s, r]], 1.0 - mass)
+            mass += share
+            paid += share * c
+            if mass >= 1.0 - 1e-9:
+                break
+        # At this level the right side is the cost of serving s from its nearest fractions.
+        levels[s] = c if paid + (1.0 - mass) * c > theta[s] + slack[s] else np.nan
+
+
+@kernel()
+def cut_rows(near, number, column, points, levels, first, unit, starts, index, value):  # type: ignore[no-untyped-def]
+    """Coefficients of cuts theta_s + sum_i max(0, c - d(i, s)) y_i >= c; the last of each row is theta's.
+
+    ``starts`` holds where each row begins, with the end of the last.
+    """
+    for e in range(len(points)):
+        s, at = points[e], starts[e]
+        for r in range(starts[e + 1] - starts[e] - 1):
+            index[at + r] = column[number[s, r]]
+            value[at + r] = (levels[e] - near[s, r]) / unit
+        index[starts[e + 1] - 1] = first + s
+        value[starts[e + 1] - 1] = 1.0
+
+
+@kernel()
+def lengths_below(near, count, points, levels, out):  # type: ignore[no-untyped-def]
+    """How many candidates of each point's list are nearer than a level."""
+    for e in range(len(points)):
+        s, r = points[e], 0
+        while r < count[s] and near[s, r] < levels[e]:
+            r += 1
+        out[e] = r
