@@ -19,7 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 from medoids.assignment import TOLERANCE
-from medoids.optimal.instance import Instance, Rows
+from medoids.optimal.instance import Float64s, Instance, Rows
 from medoids.optimal.kernels import carry, lowest_losses, reassign
 
 __all__ = ["Descent"]
@@ -190,6 +190,6 @@ class Descent:
             self._problem.spread(work, self._tiles)
 
 
-def _states(n: int) -> tuple[Rows, Rows, np.ndarray[tuple[int], np.dtype[np.float64]], np.ndarray[tuple[int], np.dtype[np.float64]]]:
+def _states(n: int) -> tuple[Rows, Rows, Float64s, Float64s]:
     """Nearest, second nearest, and the distances to them, of points without medoids."""
     return np.full(n, -1, dtype=np.intp), np.full(n, -1, dtype=np.intp), np.full(n, np.inf), np.full(n, np.inf)

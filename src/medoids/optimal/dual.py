@@ -120,7 +120,10 @@ def climb(
         _fix(best, now, goal.cutoff(loss()))
         if look is not None and step % _LOOK == 0:
             look(now.top)
-        if best.bound >= goal.cutoff(loss()) or stride < _SMALLEST or np.count_nonzero(alive) <= problem.k:
+        if np.count_nonzero(alive) <= problem.k or np.count_nonzero(inside) >= problem.k:
+            best.bound = _of_one(problem, alive, inside)
+            break
+        if best.bound >= goal.cutoff(loss()) or stride < _SMALLEST:
             break
         slope = 1.0 - lists.counts(now.top, v)
         if idle >= _PATIENCE:
@@ -143,6 +146,15 @@ def dual_bound(problem: Instance, medoids: Rows, *, gap: float = 1e-4, steps: in
     found = climb(problem, prices_of(problem, medoids), goal, lambda: loss, steps=steps)
     # What was dropped on the way has no loss below the cutoff.
     return min(goal.raised(min(found.bound, goal.cutoff(loss))), loss)
+
+
+def _of_one(problem: Instance, alive: Bools, inside: Bools) -> float:
+    """Bound where at most one choice of medoids is left."""
+    fixed, left = np.flatnonzero(inside), np.flatnonzero(alive)
+    if len(fixed) > problem.k or len(left) < problem.k:
+        return np.inf
+    only = fixed if len(fixed) == problem.k else left
+    return floor_of(problem, problem.by_point[:, only].min(axis=1).astype(np.float64))
 
 
 def _fix(best: Climb, now: Verified, cutoff: float) -> None:

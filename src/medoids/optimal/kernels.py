@@ -6,7 +6,17 @@ import numpy as np
 
 from medoids.engine.compile import inline, kernel
 
-__all__ = ["add_savings", "carry", "count_below", "cut_rows", "drop_dead", "lengths_below", "lowest_losses", "reassign", "violated_levels"]
+__all__ = [
+    "add_savings",
+    "carry",
+    "count_below",
+    "cut_rows",
+    "drop_dead",
+    "lengths_below",
+    "lowest_losses",
+    "reassign",
+    "violated_levels",
+]
 
 
 @kernel()
@@ -57,7 +67,7 @@ def _state(R, points, now, was, e, last, start, stop):  # type: ignore[no-untype
 
 @inline
 def _terms(d, state):  # type: ignore[no-untyped-def]
-    """w min(d, d1) and w min(d, d2), now and before."""
+    """Return w min(d, d1) and w min(d, d2), now and before."""
     w, x1, x2, u, y1, y2 = state
     return w * min(d, x1), w * min(d, x2), u * min(d, y1), u * min(d, y2)
 

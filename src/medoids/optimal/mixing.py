@@ -64,7 +64,7 @@ def best_mixture(problem: Instance, mine: Rows, yours: Rows) -> Rows | None:
     roots = np.array([_find(parent, e) for e in range(2 * t)])
     # A point's gain was added to the root of its part at that time.
     gains: Float64s = np.bincount(roots, gain, minlength=2 * t)
-    balance = np.bincount(roots, np.repeat([-1, 1], t), minlength=2 * t).astype(int)
+    balance = np.bincount(roots[t:], minlength=2 * t) - np.bincount(roots[:t], minlength=2 * t)
     parts = np.unique(roots).tolist()
     taken = _choose({part: (float(gains[part]), int(balance[part])) for part in parts})
     if not taken or len(taken) == len(parts):

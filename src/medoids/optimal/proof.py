@@ -3,7 +3,7 @@
 Let point s have multipliers lambda_sc >= 0 with sum_c lambda_sc <= 1 for some levels c, and let low_s be at most its
 distance to any candidate. For medoids M, with y_i = 1 for i in M,
 
-    d1_s >= c - sum_i max(0, c - d(i, s)) y_i        for any c: the nearest medoid alone brings c down to d1_s, or c <= d1_s
+    d1_s >= c - sum_i max(0, c - d(i, s)) y_i        for any c: the nearest medoid alone takes c - d1_s off, if c > d1_s
     loss >= sum_s w_s [sum_c lambda_sc c + (1 - sum_c lambda_sc) low_s] - sum_i y_i rho_i
     rho_i = sum_s w_s sum_c lambda_sc max(0, c - d(i, s))
 
@@ -59,7 +59,7 @@ class Verified:
     error: float
 
     def fix(self, alive: Bools, inside: Bools, cutoff: float) -> tuple[Bools, Bools]:
-        """Candidates that can be dropped, and those that must be taken, by any solution with a loss below the cutoff."""
+        """Candidates that no solution with a loss below the cutoff has, and those that each of them has."""
         chosen = np.zeros(len(alive), dtype=bool)
         chosen[self.top] = True
         free, others = chosen & ~inside, alive & ~chosen
@@ -109,9 +109,7 @@ def floor_of(problem: Instance, low: Float64s) -> float:
     return float(terms.sum() - 2 * (len(terms) + 2) * _UNIT * np.abs(terms).sum())
 
 
-def verify(
-    problem: Instance, prefixes: Prefixes, multipliers: Multipliers, alive: Bools, inside: Bools
-) -> Verified:
+def verify(problem: Instance, prefixes: Prefixes, multipliers: Multipliers, alive: Bools, inside: Bools) -> Verified:
     """Compute what multipliers prove of solutions with candidates that are alive, and alive in the prefixes."""
     points, levels, shares, low = _admissible(problem, prefixes, multipliers)
     weights = problem.weights[points] * shares
@@ -121,9 +119,7 @@ def verify(
     return bound_of(float(terms.sum()), float(np.abs(terms).sum()), len(terms), rho, alive, inside, problem.k)
 
 
-def bound_of(
-    base: float, magnitude: float, terms: int, rho: Float64s, alive: Bools, inside: Bools, k: int
-) -> Verified:
+def bound_of(base: float, magnitude: float, terms: int, rho: Float64s, alive: Bools, inside: Bools, k: int) -> Verified:
     """Subtract the k largest savings, with those inside, and what rounding may have added."""
     fixed, free = np.flatnonzero(inside), np.flatnonzero(alive & ~inside)
     open_ = k - len(fixed)
@@ -141,7 +137,7 @@ def _admissible(
 ) -> tuple[Rows, Float64s, Float64s, Float64s]:
     """Return multipliers for which the bound holds, whatever was given: finite, not negative, sums of at most 1."""
     sound = np.isfinite(multipliers.levels) & np.isfinite(multipliers.shares) & (multipliers.shares > 0)
-    points, levels, shares = (x[sound] for x in (multipliers.points, multipliers.levels, multipliers.shares))
+    points, levels, shares = multipliers.points[sound], multipliers.levels[sound], multipliers.shares[sound]
     shares = np.minimum(shares, 1e100)  # so that their sum is finite
     total = np.bincount(points, shares, minlength=problem.n_points)
     return points, levels, shares / np.maximum(total, 1.0)[points], prefixes.low

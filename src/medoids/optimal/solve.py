@@ -1,9 +1,10 @@
-"""The optimum, or the best medoids with a proved gap: restarts, the Lagrangian dual, the LP of cuts, branch and bound."""
+"""The optimum, or the best medoids with a proved gap: restarts, the dual, the LP of cuts, branch and bound."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from math import isfinite
 from time import perf_counter
 from typing import Any
 
@@ -34,7 +35,7 @@ def gap_between(loss: float, bound: float) -> float:
     """
     if loss <= bound:
         return 0.0
-    return (loss - bound) / abs(bound) if bound else float("inf")
+    return (loss - bound) / abs(bound) if bound and isfinite(bound) else float("inf")
 
 
 @dataclass(frozen=True)
@@ -200,8 +201,8 @@ class _Run:
             return ""
         if not has_solver():
             return (
-                "the gap is that of the Lagrangian dual; with highspy, pip install 'medoids[optimal]', an LP and branch "
-                "and bound go on from there"
+                "the gap is that of the Lagrangian dual; with highspy (pip install 'medoids[optimal]') an LP and branch "
+                "and bound would go on from there"
             )
         self._stage = "tree"
         self._tree = Tree(problem, found, incumbent, self.goal, memory=self._memory, news=self._grown)
@@ -230,9 +231,7 @@ class _Run:
             self._prices = at
             self._raise_to(bound)
 
-        return climb(
-            problem, prices, self.goal, lambda: incumbent.loss, length=length, look=incumbent.offer, news=news
-        )
+        return climb(problem, prices, self.goal, lambda: incumbent.loss, length=length, look=incumbent.offer, news=news)
 
     def _grown(self) -> None:
         assert self._tree is not None

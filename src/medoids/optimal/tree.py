@@ -66,8 +66,9 @@ class Tree:
         self.nodes = 0
         root = _Node(start.bound, 0, start.alive.copy(), start.inside.copy())
         self._open = [root]
-        self._spend(Prefixes.bytes_needed(problem, np.count_nonzero(root.alive)))
-        self._lists = Prefixes(problem, root.alive, np.count_nonzero(root.alive))
+        left = int(np.count_nonzero(root.alive))
+        self._spend(Prefixes.bytes_needed(problem, left))
+        self._lists = Prefixes(problem, root.alive, left)
         self._lp = CutLP(problem, self._lists, incumbent.loss)
         heavy = np.flatnonzero(problem.weights > 0)
         nearest = problem.by_point[:, incumbent.medoids].min(axis=1).astype(np.float64)
