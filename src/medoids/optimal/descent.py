@@ -29,7 +29,7 @@ _TILE = 2048
 # Distances that are read between two calls of ``check``, and below which threads are not worth waking.
 _LOT, _FEW = 1 << 25, 1 << 18
 # Candidates that are drawn in a round; for each slot the best of some is tried; failures after which a round ends.
-_DRAWN, _OF, _MISSES = 128, 5, 3
+_DRAWN, _OF, _MISSES = 128, 20, 3
 
 
 class Descent:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from medoids.engine.compile import inline, kernel
-from medoids.optimal.instance import Float64s, Instance, Rows
+from medoids.optimal.instance import Instance, Rows
 
 __all__ = ["best_mixture"]
 
@@ -63,7 +63,7 @@ def best_mixture(problem: Instance, mine: Rows, yours: Rows) -> Rows | None:
     _parts(problem.by_point, problem.weights, np.intersect1d(mine, yours), only_mine, only_yours, parent, gain)
     roots = np.array([_find(parent, e) for e in range(2 * t)])
     # A point's gain was added to the root of its part at that time.
-    gains: Float64s = np.bincount(roots, gain, minlength=2 * t)
+    gains = np.bincount(roots, weights=gain, minlength=2 * t)
     balance = np.bincount(roots[t:], minlength=2 * t) - np.bincount(roots[:t], minlength=2 * t)
     parts = np.unique(roots).tolist()
     taken = _choose({part: (float(gains[part]), int(balance[part])) for part in parts})

@@ -201,8 +201,8 @@ class _Run:
             return ""
         if not has_solver():
             return (
-                "the gap is that of the Lagrangian dual; with highspy (pip install 'medoids[optimal]') an LP and branch "
-                "and bound would go on from there"
+                "the gap is that of the Lagrangian dual; with highspy (pip install 'medoids[optimal]') an LP and "
+                "branch and bound would go on from there"
             )
         self._stage = "tree"
         self._tree = Tree(problem, found, incumbent, self.goal, memory=self._memory, news=self._grown)
