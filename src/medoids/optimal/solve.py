@@ -25,6 +25,8 @@ __all__ = ["CLOSED", "Optimal", "Progress", "gap_between", "solve"]
 CLOSED = 1e-7
 # Neighbours of a point that the dual needs at least to be worth starting.
 _FEWEST = 16
+# Nodes of the tree after which more restarts are made, and how many.
+_EXPLORE, _AGAIN = 32, 10
 
 
 def gap_between(loss: float, bound: float) -> float:
@@ -177,7 +179,7 @@ class _Run:
         self.incumbent = Incumbent(problem, self._random_start() if start is None else start, self._tell)
         self._bound = float(known.get("lower_bound", -np.inf))
         self._prices: Float64s | None = np.array(known["prices"]) if known.get("prices") else None
-        self._n_swaps = 0
+        self._n_swaps = self._explored = 0
         self._tree: Tree | None = None
 
     def _random_start(self) -> Rows:
@@ -214,8 +216,9 @@ class _Run:
         def news(_number: int, _loss: float, medoids: Rows) -> None:
             self.incumbent.offer(medoids, descend=False)
 
-        done = restart(self._problem, self.incumbent.medoids, n_restarts, self._seed, max_iter=max_iter, news=news)
-        self._n_swaps = done.n_swaps
+        seed = self._seed + self._explored
+        done = restart(self._problem, self.incumbent.medoids, n_restarts, seed, max_iter=max_iter, news=news)
+        self._n_swaps += done.n_swaps
 
     def _climb(self) -> Climb:
         self._stage = "dual"
@@ -234,8 +237,12 @@ class _Run:
         return climb(problem, prices, self.goal, lambda: incumbent.loss, length=length, look=incumbent.offer, news=news)
 
     def _grown(self) -> None:
+        """After a node: tell of the bound, and at times look for better medoids, which a long search may well lack."""
         assert self._tree is not None
         self._raise_to(self._tree.bound, tell=True)
+        if self._tree.nodes >= self._explored + _EXPLORE:
+            self._explored = self._tree.nodes
+            self._restart(_AGAIN, None)
 
     def _raise_to(self, bound: float, *, tell: bool = False) -> None:
         """Take a bound on the solutions that are left: all others have a loss of at least the cutoff."""

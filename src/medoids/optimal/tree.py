@@ -25,6 +25,8 @@ __all__ = ["OutOfMemory", "Tree"]
 
 # Rounds of cuts at the root and at a node; a node's rounds end when one gains less than this share of what is left.
 _ROOT_ROUNDS, _ROUNDS, _WORTH = 60, 4, 0.05
+# Nodes after which cuts that hold with room to spare are taken out; separation brings back those that are missed.
+_PURGE = 16
 # y within this of 0 or 1 is an integer.
 _INTEGER = 1e-6
 
@@ -82,6 +84,7 @@ class Tree:
 
     def run(self) -> None:
         """Search until nothing is left below the cutoff."""
+        purged = 0
         while self._open and self.bound < self._goal.cutoff(self._incumbent.loss):
             node = self._open[0]  # it stays there until it is dealt with, as the bound must know it
             children = [node] if node.y is None else self._branch(node)
@@ -89,6 +92,9 @@ class Tree:
             heapq.heappop(self._open)
             for child in kept:
                 heapq.heappush(self._open, child)
+            if self.nodes >= purged + _PURGE:
+                self._lp.purge()
+                purged = self.nodes
             if self._news is not None:
                 self._news()
 
