@@ -1,0 +1,274 @@
+"""The optimum, or the best medoids with a proved gap: restarts, the dual, the LP of cuts, branch and bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from math import isfinite
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from medoids.optimal.benders import has_solver
+from medoids.optimal.dual import Climb, climb, prefix_length, prices_of
+from medoids.optimal.incumbent import Incumbent, settled
+from medoids.optimal.instance import Float64s, Instance, Rows
+from medoids.optimal.prefixes import Prefixes
+from medoids.optimal.proof import Goal
+from medoids.optimal.restarts import restart
+from medoids.optimal.tree import OutOfMemory, Tree
+
+__all__ = ["CLOSED", "Optimal", "Progress", "gap_between", "solve"]
+
+# A gap that counts as none: a share, far above rounding and far below what anybody measures.
+CLOSED = 1e-7
+# Neighbours of a point that the dual needs at least to be worth starting.
+_FEWEST = 16
+# Nodes of the tree after which more restarts are made, and how many.
+_EXPLORE, _AGAIN = 32, 10
+
+
+def gap_between(loss: float, bound: float) -> float:
+    """Share of a bound by which a loss exceeds it; infinite where that says nothing.
+
+    >>> gap_between(102.0, 100.0), gap_between(1.0, 0.0)
+    (0.02, inf)
+    """
+    if loss <= bound:
+        return 0.0
+    return (loss - bound) / abs(bound) if bound and isfinite(bound) else float("inf")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is known at some time.
+
+    Attributes
+    ----------
+    stage : {"restarts", "dual", "tree"}
+    medoids : list of int
+    loss, lower_bound, gap : float
+    nodes : int
+    """
+
+    stage: str
+    medoids: list[int] = field(repr=False)
+    loss: float
+    lower_bound: float
+    gap: float
+    nodes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Optimal:
+    """The best medoids found, and what is proved of them.
+
+    Attributes
+    ----------
+    medoids : ndarray of shape (k,)
+        Candidates.
+    loss : float
+        Weighted sum of the distances to the nearest medoid.
+    lower_bound : float
+        No k medoids have a lower loss. Recomputed in float64 from multipliers, with the rounding taken off.
+    gap : float
+        (loss - lower_bound) / lower_bound.
+    proved : bool
+        Whether the gap is at most the one asked for, or `CLOSED`.
+    nodes : int
+        Nodes of branch and bound; 0 if it was not needed, or not reached.
+    n_swaps : int
+        Swaps of the restarts.
+    note : str
+        What kept it from a proof; empty if proved.
+    state : dict
+        To go on from; `json` can write it.
+    """
+
+    medoids: Rows
+    loss: float
+    lower_bound: float
+    gap: float
+    proved: bool
+    nodes: int
+    n_swaps: int
+    note: str
+    state: dict[str, Any] = field(repr=False)
+
+
+def solve(
+    problem: Instance,
+    medoids: Rows | None = None,
+    *,
+    gap: float = 0.0,
+    time_limit: float | None = None,
+    n_restarts: int = 50,
+    seed: int = 0,
+    max_iter: int | None = None,
+    memory_limit: float | None = None,
+    state: dict[str, Any] | None = None,
+    progress: Callable[[Progress], object] | None = None,
+    returns_on: tuple[type[BaseException], ...] = (),
+) -> Optimal:
+    """Find k medoids of lowest loss, and prove that they are.
+
+    Parameters
+    ----------
+    problem : Instance
+    medoids : ndarray of shape (k,), optional
+        Where to start, PAM's say; at random if None.
+    gap : float
+        Stop at a proved gap of this size.
+    time_limit : float, optional
+        Seconds after which the best so far is returned.
+    n_restarts, seed, max_iter
+        Of `restart`.
+    memory_limit : float, optional
+        Bytes beside the matrix. Where more would be needed the best so far is returned.
+    state : dict, optional
+        `Optimal.state` or `Progress` of an earlier run of the same problem, to go on from.
+    progress : callable, optional
+        Called with a `Progress` at every change worth telling.
+    returns_on : tuple of exception types
+        What ``problem.check`` may raise to end the search with the best so far. Others are passed on.
+    """
+    run = _Run(problem, medoids, gap, time_limit, seed, memory_limit, state, progress)
+    try:
+        note = run.stages(0 if state else n_restarts, max_iter)
+    except OutOfTime:
+        note = f"stopped at the time limit of {time_limit:g} s"
+    except OutOfMemory:
+        note = "stopped at the memory limit; a higher one lets the search go on"
+    except returns_on:
+        note = "interrupted"
+    return run.result(note)
+
+
+class OutOfTime(BaseException):
+    """The time limit is reached. It is no error, and no ``except Exception`` may take it for one."""
+
+
+class _Run:
+    """One search: the incumbent, and the highest bound of all stages."""
+
+    def __init__(
+        self,
+        problem: Instance,
+        medoids: Rows | None,
+        gap: float,
+        time_limit: float | None,
+        seed: int,
+        memory_limit: float | None,
+        state: dict[str, Any] | None,
+        progress: Callable[[Progress], object] | None,
+    ) -> None:
+        end = np.inf if time_limit is None else perf_counter() + time_limit
+
+        def check() -> None:
+            problem.check()
+            if perf_counter() > end:
+                raise OutOfTime
+
+        self._problem = replace(problem, check=check)
+        self._seed, self._progress, self._stage = seed, progress, "restarts"
+        self._memory = np.inf if memory_limit is None else memory_limit
+        self.goal = Goal(max(gap, CLOSED), problem.is_integral())
+        known = state or {}
+        start = known.get("medoids", medoids)
+        self.incumbent = Incumbent(problem, self._random_start() if start is None else start, self._tell)
+        self._bound = float(known.get("lower_bound", -np.inf))
+        self._prices: Float64s | None = np.array(known["prices"]) if known.get("prices") else None
+        self._n_swaps = self._explored = 0
+        self._tree: Tree | None = None
+
+    def _random_start(self) -> Rows:
+        others = np.setdiff1d(np.flatnonzero(self._problem.allowed), self._problem.frozen)
+        count = self._problem.k - len(self._problem.frozen)
+        drawn = np.random.default_rng(self._seed).choice(others, count, replace=False)
+        return np.concatenate([self._problem.frozen, drawn])
+
+    def stages(self, n_restarts: int, max_iter: int | None) -> str:
+        """Run one stage after the other until a proof; return what kept from it."""
+        problem, incumbent = self._problem, self.incumbent
+        if settled(problem, incumbent, problem.allowed, np.isin(np.arange(problem.n_candidates), problem.frozen)):
+            self._raise_to(incumbent.loss)
+            return ""
+        self._restart(n_restarts, max_iter)
+        if self._proved():
+            return ""
+        found = self._climb()
+        if self._proved() or settled(problem, incumbent, found.alive, found.inside):
+            self._raise_to(np.inf)
+            return ""
+        if not has_solver():
+            return (
+                "the gap is that of the Lagrangian dual; with highspy (pip install 'medoids[optimal]') an LP and "
+                "branch and bound would go on from there"
+            )
+        self._stage = "tree"
+        self._tree = Tree(problem, found, incumbent, self.goal, memory=self._memory, news=self._grown)
+        self._tree.run()
+        self._grown()
+        return ""
+
+    def _restart(self, n_restarts: int, max_iter: int | None) -> None:
+        def news(_number: int, _loss: float, medoids: Rows) -> None:
+            self.incumbent.offer(medoids, descend=False)
+
+        seed = self._seed + self._explored
+        done = restart(self._problem, self.incumbent.medoids, n_restarts, seed, max_iter=max_iter, news=news)
+        self._n_swaps += done.n_swaps
+
+    def _climb(self) -> Climb:
+        self._stage = "dual"
+        problem, incumbent = self._problem, self.incumbent
+        length = prefix_length(problem)
+        if Prefixes.bytes_needed(problem, length) > self._memory:
+            length = int(self._memory // Prefixes.bytes_needed(problem, 1))
+            if length < _FEWEST:
+                raise OutOfMemory
+        prices = prices_of(problem, incumbent.medoids) if self._prices is None else self._prices
+
+        def news(bound: float, at: Float64s) -> None:
+            self._prices = at
+            self._raise_to(bound)
+
+        return climb(problem, prices, self.goal, lambda: incumbent.loss, length=length, look=incumbent.offer, news=news)
+
+    def _grown(self) -> None:
+        """After a node: tell of the bound, and at times look for better medoids, which a long search may well lack."""
+        assert self._tree is not None
+        self._raise_to(self._tree.bound, tell=True)
+        if self._tree.nodes >= self._explored + _EXPLORE:
+            self._explored = self._tree.nodes
+            self._restart(_AGAIN, None)
+
+    def _raise_to(self, bound: float, *, tell: bool = False) -> None:
+        """Take a bound on the solutions that are left: all others have a loss of at least the cutoff."""
+        cutoff = self.goal.cutoff(self.incumbent.loss)
+        before, self._bound = self._bound, max(self._bound, self.goal.raised(min(bound, cutoff)))
+        if tell or self._bound > before + CLOSED * abs(before):
+            self._tell()
+
+    def _tell(self) -> None:
+        if self._progress is not None:
+            self._progress(self._now())
+
+    def _now(self) -> Progress:
+        loss = self.incumbent.loss
+        bound = min(self._bound, loss)
+        nodes = 0 if self._tree is None else self._tree.nodes
+        return Progress(self._stage, self.incumbent.medoids.tolist(), loss, bound, gap_between(loss, bound), nodes)
+
+    def _proved(self) -> bool:
+        return self._now().gap <= self.goal.gap
+
+    def result(self, note: str) -> Optimal:
+        now, prices = self._now(), self._prices
+        state = asdict(now) | {"prices": None if prices is None else prices.tolist()}
+        proved = now.gap <= self.goal.gap
+        return Optimal(
+            *(self.incumbent.medoids, now.loss, now.lower_bound, now.gap, proved, now.nodes, self._n_swaps),
+            *("" if proved else note, state),
+        )
