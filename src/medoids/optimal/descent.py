@@ -18,8 +18,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from medoids.assignment import TOLERANCE
-from medoids.optimal.instance import Float64s, Instance, Rows
+from medoids.core.assignment import TOLERANCE
+from medoids.engine.arrays import Float64s, Rows
+from medoids.optimal.instance import Instance
 from medoids.optimal.kernels import carry, lowest_losses, reassign
 
 __all__ = ["Descent"]

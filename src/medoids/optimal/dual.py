@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from medoids.optimal.instance import Bools, Float64s, Instance, Rows
+from medoids.engine.arrays import Bools, Float64s, Rows
+from medoids.optimal.instance import Instance
 from medoids.optimal.prefixes import Prefixes
 from medoids.optimal.proof import Goal, Verified, floor_of, single, verify
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from medoids.engine.arrays import Bools, Rows
 from medoids.optimal.descent import Descent
-from medoids.optimal.instance import Bools, Instance, Rows
+from medoids.optimal.instance import Instance
 
 __all__ = ["Incumbent", "settled"]
 

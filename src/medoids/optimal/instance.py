@@ -9,14 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.assignment import TOLERANCE
+from medoids.core.assignment import TOLERANCE
+from medoids.engine.arrays import Bools, Float64s, Floats, Rows
 
-__all__ = ["Bools", "Float64s", "Floats", "Instance", "Rows", "in_order", "nothing"]
-
-Float64s = npt.NDArray[np.float64]
-Floats = npt.NDArray[np.floating[Any]]
-Rows = npt.NDArray[np.intp]
-Bools = npt.NDArray[np.bool_]
+__all__ = ["Instance", "in_order", "nothing"]
 
 
 def nothing() -> None:

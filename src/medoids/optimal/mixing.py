@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from medoids.engine.arrays import Rows
 from medoids.engine.compile import inline, kernel
-from medoids.optimal.instance import Instance, Rows
+from medoids.optimal.instance import Instance
 
 __all__ = ["best_mixture"]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from medoids.optimal.instance import Bools, Float64s, Instance, Rows
+from medoids.engine.arrays import Bools, Float64s, Rows
+from medoids.optimal.instance import Instance
 from medoids.optimal.kernels import add_savings, count_below, drop_dead
 
 __all__ = ["Prefixes"]

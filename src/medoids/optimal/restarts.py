@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from medoids.engine.arrays import Rows
 from medoids.optimal.descent import Descent
-from medoids.optimal.instance import Instance, Rows
+from medoids.optimal.instance import Instance
 from medoids.optimal.mixing import best_mixture
 
 __all__ = ["Restarted", "perturb", "restart"]

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from medoids.engine.arrays import Float64s, Rows
 from medoids.optimal.benders import has_solver
 from medoids.optimal.dual import Climb, climb, prefix_length, prices_of
 from medoids.optimal.incumbent import Incumbent, settled
-from medoids.optimal.instance import Float64s, Instance, Rows
+from medoids.optimal.instance import Instance
 from medoids.optimal.prefixes import Prefixes
 from medoids.optimal.proof import Goal
 from medoids.optimal.restarts import restart

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from medoids.engine.arrays import Bools, Float64s
 from medoids.optimal.benders import BYTES, CutLP, Relaxed
 from medoids.optimal.dual import Climb
 from medoids.optimal.incumbent import Incumbent, settled
-from medoids.optimal.instance import Bools, Float64s, Instance
+from medoids.optimal.instance import Instance
 from medoids.optimal.prefixes import Prefixes
 from medoids.optimal.proof import Goal, verify
 
