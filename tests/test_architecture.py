@@ -19,7 +19,7 @@ LINES = [
     {"quality"},
     {"pipeline", "cluster"},
     {"algorithms"},
-    {"exact", "paired", "bandit"},
+    {"exact", "paired", "bandit", "optimal"},
     {"core"},
     {"settings", "inputs", "result", "progress", "callbacks", "storage", "distances"},
     {"engine", "wording", "_version"},

@@ -205,7 +205,7 @@ def fit(
         prepare(X, n_clusters, sample_weight, settings) as (problem, run),
         open_checkpoint(problem, run, lambda: of_data(X, problem.weights), settings) as checkpoint,
     ):
-        search = _Search(problem, run, settings)
+        search = _Starts(problem, run, settings)
         drawn, out_of_time = 0, False
         try:
             swaps = _starts(problem, settings) * problem.max_iter
@@ -224,7 +224,7 @@ def fit(
     return clustering, problem.distance.take(clustering.medoid_indices)
 
 
-class _Search:
+class _Starts:
     """The starts of a fit, the best of which is known at any moment."""
 
     def __init__(self, problem: Problem, run: Run, settings: Settings) -> None:

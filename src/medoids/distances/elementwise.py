@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from medoids.distances.protocol import Floats, Index, numbers_of
 from medoids.distances.scaled import Scalable
-from medoids.distances.scaling import Scaling
+from medoids.distances.scaling import UnitRule
 from medoids.distances.working_copy import VectorDistance, fits_float32
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS, FEW_ROWS, NEAR_DIFFERENCE
@@ -157,12 +157,12 @@ class Elementwise(VectorDistance):
             "rescale X, or use a metric that is finite on it"
         )
 
-    def scaling(self) -> tuple[Floats, Callable[[Any], Scalable], Scaling] | None:
+    def scaling(self) -> tuple[Floats, Callable[[Any], Scalable], UnitRule] | None:
         if self._metric in _EQUALITY:
             return None
         power = {"manhattan": 1.0, "chebyshev": np.inf, "minkowski": self._p}.get(self._metric)
         make = partial(self._remake, dtype=np.float64, compiled=self._compiled)
-        return self._X, make, Scaling(self._metric, int(self._metric in _CENTRED), power)
+        return self._X, make, UnitRule(self._metric, int(self._metric in _CENTRED), power)
 
     def cross_unscaled(self, queries: Floats) -> Float64s:
         return self._fill(self._X, slice(None), queries, slice(None))

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from medoids.distances.protocol import Floats, Index, numbers_of
 from medoids.distances.scaled import Scalable
-from medoids.distances.scaling import ANGULAR, Scaling
+from medoids.distances.scaling import ANGULAR, UnitRule
 from medoids.distances.working_copy import VectorDistance, fits_float32, varying_columns
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS, FEW_COLUMNS, FEW_ROWS, LONG_ROW, NEAR_PRODUCT, SHORT_ROW
@@ -179,9 +179,9 @@ class InnerProduct(VectorDistance):
             return np.sqrt(out, out=out)
         return out * 0.5 if self._power == 0 else out
 
-    def scaling(self) -> tuple[Floats, Callable[[Any], Scalable], Scaling]:
+    def scaling(self) -> tuple[Floats, Callable[[Any], Scalable], UnitRule]:
         make = partial(self._remake, dtype=np.float64, compiled=self._compiled)
-        return self._X, make, Scaling(self._metric, self._power, None if self._angular else 2)
+        return self._X, make, UnitRule(self._metric, self._power, None if self._angular else 2)
 
     def cross_unscaled(self, queries: Floats) -> Float64s:
         # One object over both, so that near pairs are summed directly here too; queries come in chunks.

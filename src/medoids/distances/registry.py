@@ -23,7 +23,7 @@ from medoids.distances.inner_product import InnerProduct
 from medoids.distances.precomputed import Precomputed
 from medoids.distances.protocol import Dissimilarity, Floats
 from medoids.distances.scaled import Scalable, Scaled
-from medoids.distances.scaling import Scaling
+from medoids.distances.scaling import UnitRule
 from medoids.distances.series import Warping
 from medoids.distances.sparse import Sets, Sparse
 from medoids.distances.strings import STRING_METRICS, Strings
@@ -317,7 +317,7 @@ def dissimilarity(
         raise ValueError(f"metric_params: {unknown[0]!r} is unknown; metric={entry.name!r} {takes}")
     parameters = {**entry.parameters, **parameters}
     if entry.degree is not None:
-        scaling = Scaling(entry.name, entry.degree, parameters.get("p", _MINKOWSKI_POWERS.get(entry.name)))
+        scaling = UnitRule(entry.name, entry.degree, parameters.get("p", _MINKOWSKI_POWERS.get(entry.name)))
         e = scaling.unit(X, float32=entry.kind == "vectors" and len(X) > SMALL)
         if e is not None:
             return Scaled(X, partial(_make, entry.name, entry.kind, parameters), e, scaling)

@@ -20,7 +20,7 @@ from scipy.sparse import issparse
 
 from medoids.distances.objects import take_rows
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index, Wrapper, numbers_of
-from medoids.distances.scaling import ANGULAR, SQUARED_EXPONENT, Scaling, extremes, in_unit
+from medoids.distances.scaling import ANGULAR, SQUARED_EXPONENT, UnitRule, extremes, in_unit
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import row_spans
 
@@ -37,7 +37,7 @@ class Scalable(Dissimilarity):
     """A distance of vectors that can be computed in another unit, for new data of a very different size."""
 
     @abstractmethod
-    def scaling(self) -> tuple[Any, Callable[[Any], Scalable], Scaling] | None:
+    def scaling(self) -> tuple[Any, Callable[[Any], Scalable], UnitRule] | None:
         """Return the vectors, how to make this distance among others, and how it scales; None if no unit matters."""
 
     @abstractmethod
@@ -63,12 +63,12 @@ class Scaled(Wrapper):
     make : callable
         Returns the distance among vectors of moderate size.
     e : int
-    scaling : Scaling
+    scaling : UnitRule
     """
 
     _inner: Scalable
 
-    def __init__(self, X: Any, make: Callable[[Any], Scalable], e: int, scaling: Scaling) -> None:
+    def __init__(self, X: Any, make: Callable[[Any], Scalable], e: int, scaling: UnitRule) -> None:
         self._X, self._make, self._e, self._scaling = X, make, e, scaling
         super().__init__(make(self._in_unit(X)))
         self.dtype, self.exact = np.dtype(np.float64), True

@@ -15,7 +15,7 @@ from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.engine.mapped import release
 from medoids.engine.threads import row_spans
 
-__all__ = ["ANGULAR", "SQUARED_EXPONENT", "Scaling", "extremes", "in_unit"]
+__all__ = ["ANGULAR", "SQUARED_EXPONENT", "UnitRule", "extremes", "in_unit"]
 
 # Ratios in which each row may have a unit of its own.
 ANGULAR = ("cosine", "correlation")
@@ -31,7 +31,7 @@ _FLOAT32_EXPONENTS = {1: -100, 2: -60}
 _RATIO_EXPONENT, _RATIO_FACTOR = 900, 200
 
 
-class Scaling(NamedTuple):
+class UnitRule(NamedTuple):
     """What decides the unit under a metric.
 
     Attributes
@@ -58,7 +58,7 @@ class Scaling(NamedTuple):
 
         ``float32`` says whether distances may be computed in float32.
 
-        >>> scaling = Scaling("manhattan", 1, 1)
+        >>> scaling = UnitRule("manhattan", 1, 1)
         >>> scaling.unit(np.array([[0.0], [3.0]])), scaling.unit(np.array([[0.0], [1e-170]]))
         (None, -564)
         """

@@ -22,7 +22,7 @@ import numpy as np
 
 from medoids.distances.encoded import Encoded, starts_of
 from medoids.distances.scaled import Scalable
-from medoids.distances.scaling import Scaling
+from medoids.distances.scaling import UnitRule
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS, SERIES_LANES
 from medoids.engine.callers import callers_level
@@ -104,11 +104,11 @@ class Warping(Scalable, Encoded):
         warp(*objects, i, values, starts, j, order, *self._window, y, table, out)
         return out
 
-    def scaling(self) -> tuple[list[Float64s], Callable[[Any], Scalable], Scaling]:
+    def scaling(self) -> tuple[list[Float64s], Callable[[Any], Scalable], UnitRule]:
         pieces = self._pieces(np.arange(self.n))
         # In the layout in which they came, as the queries do.
         series = [piece.T for piece in pieces] if self._layout == "channels_first" else pieces
-        return series, self._among, Scaling("dtw", 1)
+        return series, self._among, UnitRule("dtw", 1)
 
     def _among(self, series: Any) -> Warping:
         """Return the same distance among other series."""

@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 
 from medoids.distances.encoded import Encoded, starts_of
 from medoids.distances.scaled import Scalable
-from medoids.distances.scaling import Scaling
+from medoids.distances.scaling import UnitRule
 from medoids.distances.vocabulary import Vocabulary
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS, LANES, SPARSE_TABLE
@@ -97,11 +97,11 @@ class Sparse(Scalable, Encoded):
         finish(*mine, norms, *theirs, norms_y, SPARSE_METRICS[self._metric], objects is others, out)
         return out
 
-    def scaling(self) -> tuple[Any, Callable[[Any], Scalable], Scaling] | None:
+    def scaling(self) -> tuple[Any, Callable[[Any], Scalable], UnitRule] | None:
         if self._metric in _UNITLESS:
             return None
         degree, power = 2 if self._metric == "sqeuclidean" else 1, 1 if self._metric == "manhattan" else 2
-        return self._objects[0], partial(Sparse, metric=self._metric), Scaling(self._metric, degree, power)
+        return self._objects[0], partial(Sparse, metric=self._metric), UnitRule(self._metric, degree, power)
 
     def cross_unscaled(self, queries: Any) -> Float64s:
         return Encoded.cross(self, queries)
