@@ -18,7 +18,7 @@ from benchmarks.datasets import FOLDER
 from benchmarks.measure import machine, seconds_of
 from medoids import k_medoids
 from medoids.engine.threads import Threads
-from medoids.optimal.dual import dual_bound
+from medoids.optimal.dual import lagrangian_bound
 from medoids.optimal.instance import Instance
 from medoids.optimal.restarts import restart
 from medoids.optimal.solve import solve
@@ -140,7 +140,7 @@ def _measure(case: Case, seconds: float, peers: bool) -> _Row:
         restart(problem, start, _RESTARTS[-1], news=news)
         for number in _RESTARTS:
             note(f"{number} restarts", *losses[number])
-        time, bound = seconds_of(lambda: dual_bound(problem, start))
+        time, bound = seconds_of(lambda: lagrangian_bound(problem, start))
         note("bound", time, bound)
         if peers:
             _peers(case, D, note)
@@ -177,7 +177,7 @@ def _compile() -> None:
     k_medoids(D, 4, metric="precomputed", algorithm="fastpam1")
     problem = Instance.of(D, 4)
     restart(problem, np.arange(4), 10)
-    dual_bound(problem, np.arange(4))
+    lagrangian_bound(problem, np.arange(4))
     solve(problem)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medoids.optimal.dual import climb, dual_bound, prices_of
+from medoids.optimal.dual import climb, lagrangian_bound, prices_of
 from medoids.optimal.instance import Instance
 from medoids.optimal.prefixes import Prefixes
 from medoids.optimal.proof import Goal, Multipliers, single, verify
@@ -88,7 +88,7 @@ def test_the_dual_reaches_the_linear_relaxation(number):
     medoids = np.concatenate([problem.frozen, np.setdiff1d(np.flatnonzero(problem.allowed), problem.frozen)])[
         : problem.k
     ]
-    bound = dual_bound(problem, medoids, gap=0.0)
+    bound = lagrangian_bound(problem, medoids, gap=0.0)
     assert bound <= small.optimum() + 1e-12 * abs(small.optimum())
     goal = Goal(1e-7, False)
     found = climb(problem, prices_of(problem, medoids), goal, small.optimum)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from medoids.cli.contents import FORMATS
+from medoids.cli.contents import FORMATS, is_date_format, is_delimiter
 from medoids.cli.messages import Failure, WrongUsage
 from medoids.cli.raw_bytes import is_encoding
 from medoids.wording import unknown
@@ -56,6 +55,7 @@ __all__ = [
     "parse_labels_name",
     "parse_metric_params",
     "parse_report_name",
+    "refuse_unused_image_shape",
     "refuse_used_checkpoint",
 ]
 
@@ -112,10 +112,10 @@ def parse_k_bounds(given: str) -> tuple[int, int]:
     return low, high
 
 
-def parse_algorithm(given: str) -> str:
+def parse_algorithm(given: str, option: str = "--algorithm") -> str:
     from medoids.settings import ALGORITHM_NAMES  # loads scikit-learn
 
-    return one_of("--algorithm", "auto", *ALGORITHM_NAMES)(given)
+    return one_of(option, "auto", *ALGORITHM_NAMES)(given)
 
 
 def parse_metric_params(given: list[str] | None) -> dict[str, Any] | None:
@@ -132,6 +132,12 @@ def parse_metric_params(given: list[str] | None) -> dict[str, Any] | None:
     return found or None
 
 
+def refuse_unused_image_shape(image_shape: tuple[int, ...] | None, report: str | None) -> None:
+    """Raise an error if there is no report for the images."""
+    if image_shape is not None and report is None:
+        raise WrongUsage("--image-shape is for the report; add --report PATH, or leave it out")
+
+
 def refuse_used_checkpoint(checkpoint: str | None, resume: bool) -> None:
     """Raise an error if the fit would refuse the checkpoint after the data are read."""
     if resume and checkpoint is None:
@@ -146,19 +152,6 @@ def _is_memory_size(given: str) -> bool:
     try:
         return parse_bytes(given) > 0
     except (ValueError, OverflowError):
-        return False
-
-
-def _is_date_format(given: str) -> bool:
-    """Return whether day, month and year follow from a date in a format.
-
-    >>> _is_date_format("%d/%m/%Y"), _is_date_format("%H")
-    (True, False)
-    """
-    example = datetime(2024, 12, 31)
-    try:
-        return datetime.strptime(example.strftime(given), given) == example
-    except ValueError:
         return False
 
 
@@ -185,7 +178,7 @@ DelimiterOption = Annotated[
     typer.Option(
         metavar="CHARACTER",
         parser=_accept(
-            lambda given: given in _DELIMITER_NAMES or re.fullmatch(r"[^\r\n\"\x80-\U0010ffff]", given),
+            lambda given: given in _DELIMITER_NAMES or is_delimiter(given),
             "--delimiter {given!r} must be one ASCII character, tab or space, and not a quotation mark",
             lambda given: _DELIMITER_NAMES.get(given, given),
         ),
@@ -225,7 +218,7 @@ DateFormatOption = Annotated[
     typer.Option(
         metavar="FORMAT",
         parser=_accept(
-            _is_date_format,
+            is_date_format,
             "--date-format {given} must say where day, month and year are, as strptime takes it, such as %d/%m/%Y",
         ),
         help="Form of the dates in a CSV file, such as %d/%m/%Y; detected by default.",
@@ -315,12 +308,18 @@ FrozenOption = Annotated[
 CandidatesOption = Annotated[
     str | None,
     typer.Option(
-        parser=one_of("--candidates", "all"),
+        parser=_accept(
+            "all".__eq__, "--candidates {given}: the only value is all; leave the option out for the default"
+        ),
         help="Rows that may become medoids: all. By default all, but under gower those without missing values.",
         rich_help_panel=FIT_PANEL,
     ),
 ]
-SeedOption = Annotated[int, typer.Option(help="The same seed gives the same result.", rich_help_panel=FIT_PANEL)]
+SeedOption = Annotated[
+    int,
+    # The range of NumPy's seeds.
+    typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same result.", rich_help_panel=FIT_PANEL),
+]
 MaxIterOption = Annotated[int, typer.Option(min=0, help="Maximum number of swaps.", rich_help_panel=FIT_PANEL)]
 MemoryLimitOption = Annotated[
     str,
@@ -352,5 +351,5 @@ ImageShapeOption = Annotated[
 ]
 AsJsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT_PANEL)]
 QuietOption = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print no notes and no progress bar.", rich_help_panel=OUTPUT_PANEL)
+    bool, typer.Option("--quiet", "-q", help="Print no notes and no progress.", rich_help_panel=OUTPUT_PANEL)
 ]

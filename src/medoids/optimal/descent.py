@@ -23,14 +23,17 @@ from medoids.engine.arrays import Float64s, Rows
 from medoids.optimal.instance import Instance
 from medoids.optimal.kernels import carry, lowest_losses, reassign
 
-__all__ = ["Descent"]
+__all__ = ["UNBOUNDED", "Descent"]
+
+# More swaps than a descent takes.
+UNBOUNDED = 1 << 62
 
 # Candidates of a chunk: sums of a few slots stay in cache while the rows of points stream by.
-_TILE = 2048
+_CANDIDATES_PER_TILE = 2048
 # Distances that are read between two calls of ``check``, and below which threads are not worth waking.
-_LOT, _FEW = 1 << 25, 1 << 18
+_DISTANCES_PER_CHECK, _DISTANCES_PER_THREAD = 1 << 25, 1 << 18
 # Candidates that are drawn in a round; for each slot the best of some is tried; failures after which a round ends.
-_DRAWN, _OF, _MISSES = 128, 20, 3
+_DRAWN_PER_ROUND, _TRIED_PER_SLOT, _MISSES_PER_ROUND = 128, 20, 3
 
 
 class Descent:
@@ -54,7 +57,9 @@ class Descent:
         self._state, self._settled, self._was = _states(n), _states(n), _states(n)
         self._changed = np.empty(n, dtype=np.intp)
         self._open = problem.allowed.copy()
-        self._tiles = [slice(start, min(start + _TILE, N)) for start in range(0, N, _TILE)]
+        self._tiles = [
+            slice(start, min(start + _CANDIDATES_PER_TILE, N)) for start in range(0, N, _CANDIDATES_PER_TILE)
+        ]
         if medoids is not None:
             self.place(np.arange(k), np.asarray(medoids, dtype=np.intp))
 
@@ -101,7 +106,7 @@ class Descent:
             for slot, row in self._promising(random):
                 hit = self._try(slot, row)
                 taken, misses = taken + hit, 0 if hit else misses + 1
-                if taken == most or misses == _MISSES:
+                if taken == most or misses == _MISSES_PER_ROUND:
                     break
             self.swaps += taken
             most -= taken
@@ -134,14 +139,14 @@ class Descent:
         better = np.flatnonzero(self._open & (low < self.loss - TOLERANCE * abs(self.loss)))
         if not len(better) or not len(slots):
             return []
-        if len(better) > _DRAWN:
-            drawn = better[random.choice(len(better), _DRAWN, replace=False)]
+        if len(better) > _DRAWN_PER_ROUND:
+            drawn = better[random.choice(len(better), _DRAWN_PER_ROUND, replace=False)]
         else:
             drawn = random.permutation(better)
         best: dict[int, list[int]] = {}
         for slot, row in zip(slots[self._T[np.ix_(slots, drawn)].argmin(axis=0)].tolist(), drawn.tolist(), strict=True):
             best.setdefault(slot, []).append(row)
-        return [(slot, min(rows[:_OF], key=low.__getitem__)) for slot, rows in best.items()]
+        return [(slot, min(rows[:_TRIED_PER_SLOT], key=low.__getitem__)) for slot, rows in best.items()]
 
     def _try(self, slot: int, row: int) -> bool:
         """Swap if that improves the loss itself."""
@@ -173,8 +178,8 @@ class Descent:
         now, was = now[:, order].astype(kind), was[:, order].astype(kind)
 
         def work(tile: slice) -> None:
-            for e in range(0, len(points), _LOT // _TILE):
-                part = slice(e, e + _LOT // _TILE)
+            for e in range(0, len(points), _DISTANCES_PER_CHECK // _CANDIDATES_PER_TILE):
+                part = slice(e, e + _DISTANCES_PER_CHECK // _CANDIDATES_PER_TILE)
                 arguments = (points[part], slot[part], before[part], now[:, part], was[:, part])
                 carry(problem.by_point, *arguments, tile.start, tile.stop, self._S, self._T)
 
@@ -184,7 +189,7 @@ class Descent:
 
     def _spread(self, work: Callable[[slice], None], size: int) -> None:
         self._problem.check()
-        if size < _FEW:
+        if size < _DISTANCES_PER_THREAD:
             for tile in self._tiles:
                 work(tile)
         else:

@@ -21,7 +21,7 @@ from medoids.optimal.instance import Instance
 from medoids.optimal.prefixes import Prefixes
 from medoids.optimal.proof import Goal, Verified, floor_of, single, verify
 
-__all__ = ["Climb", "climb", "dual_bound", "prefix_length", "prices_of"]
+__all__ = ["Climb", "climb", "lagrangian_bound", "prefix_length", "prices_of"]
 
 # Share of the direction before that is kept; steps without a better bound after which the step shrinks, and by what;
 # the smallest step.
@@ -138,7 +138,7 @@ def climb(
     return best
 
 
-def dual_bound(problem: Instance, medoids: Rows, *, gap: float = 1e-4, steps: int = 2000) -> float:
+def lagrangian_bound(problem: Instance, medoids: Rows, *, gap: float = 1e-4, steps: int = 2000) -> float:
     """Return a number that no k medoids' loss falls below, at most the loss of the given ones.
 
     The climb ends when it is within ``gap`` of that loss.

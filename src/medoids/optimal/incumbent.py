@@ -7,14 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from medoids.engine.arrays import Bools, Rows
-from medoids.optimal.descent import Descent
+from medoids.optimal.descent import UNBOUNDED, Descent
 from medoids.optimal.instance import Instance
 
 __all__ = ["Incumbent", "settled"]
 
 # A proposal is worth a descent if its loss is at most this multiple of the best one; the most descents.
-_CLOSE, _MOST = 1.01, 300
-_UNBOUNDED = 1 << 62
+_CLOSE_LOSS, _MOST_DESCENTS = 1.01, 300
 
 
 class Incumbent:
@@ -39,12 +38,12 @@ class Incumbent:
         if key in self._ends:
             return
         loss = self._problem.loss(rows)
-        if descend and loss < _CLOSE * abs(self.loss) and len(self._ends) < _MOST:
+        if descend and loss < _CLOSE_LOSS * abs(self.loss) and len(self._ends) < _MOST_DESCENTS:
             self._ends.add(key)
             if self._descent is None:
                 self._descent = Descent(self._problem)
             self._descent.place(np.arange(len(rows)), rows)
-            self._descent.descend(self._random, self._ends.__contains__, _UNBOUNDED)
+            self._descent.descend(self._random, self._ends.__contains__, UNBOUNDED)
             self._ends.add(self._descent.key())
             rows = self._descent.medoids.copy()
             loss = self._problem.loss(rows)

@@ -7,7 +7,7 @@ import numpy as np
 from medoids.engine.compile import inline, kernel
 
 __all__ = [
-    "add_savings",
+    "add_prefix_savings",
     "carry",
     "count_below",
     "cut_rows",
@@ -125,7 +125,7 @@ def lowest_losses(S, T, slots, start, stop, low):  # type: ignore[no-untyped-def
 
 
 @kernel()
-def add_savings(near, number, count, reach, R, alive, points, levels, shares, start, stop, rho):  # type: ignore[no-untyped-def]
+def add_prefix_savings(near, number, count, reach, R, alive, points, levels, shares, start, stop, rho):  # type: ignore[no-untyped-def]
     """rho_i += share max(0, level - d(i, s)) for each multiplier (s, level, share) of a chunk.
 
     ``near`` holds each point's sorted distances, all of those below its ``reach``; a level beyond that takes the row.

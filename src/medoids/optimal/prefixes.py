@@ -6,16 +6,16 @@ import numpy as np
 
 from medoids.engine.arrays import Bools, Float64s, Rows
 from medoids.optimal.instance import Instance
-from medoids.optimal.kernels import add_savings, count_below, drop_dead
+from medoids.optimal.kernels import add_prefix_savings, count_below, drop_dead
 
 __all__ = ["Prefixes"]
 
 # Points that are sorted together: a chunk of work.
-_LOT = 64
+_SORTED_PER_CHUNK = 64
 # Multipliers of a chunk. Each chunk has sums of its own, so that the number of threads does not change them.
-_CHUNK = 2048
+_MULTIPLIERS_PER_CHUNK = 2048
 # Pairs below which threads are not worth waking.
-_FEW = 1 << 20
+_PAIRS_PER_THREAD = 1 << 20
 
 
 class Prefixes:
@@ -65,7 +65,7 @@ class Prefixes:
                 self.reach[points] = self.near[points, -1]
             problem.check()
 
-        problem.spread(work, [slice(s, min(s + _LOT, n)) for s in range(0, n, _LOT)])
+        problem.spread(work, [slice(s, min(s + _SORTED_PER_CHUNK, n)) for s in range(0, n, _SORTED_PER_CHUNK)])
 
     @staticmethod
     def bytes_needed(problem: Instance, length: int) -> int:
@@ -87,16 +87,19 @@ class Prefixes:
 
     def savings(self, points: Rows, levels: Float64s, shares: Float64s) -> Float64s:
         """rho_i = sum over multipliers (s, level, share) of share max(0, level - d(i, s)); 0 for the dead."""
-        chunks = [slice(e, min(e + _CHUNK, len(points))) for e in range(0, len(points), _CHUNK)]
+        chunks = [
+            slice(e, min(e + _MULTIPLIERS_PER_CHUNK, len(points)))
+            for e in range(0, len(points), _MULTIPLIERS_PER_CHUNK)
+        ]
         rho = np.zeros((len(chunks), self._problem.n_candidates))
 
         def work(chunk: slice) -> None:
-            add_savings(
+            add_prefix_savings(
                 *(self.near, self.number, self.count, self.reach, self._problem.by_point, self.alive),
-                *(points, levels, shares, chunk.start, chunk.stop, rho[chunk.start // _CHUNK]),
+                *(points, levels, shares, chunk.start, chunk.stop, rho[chunk.start // _MULTIPLIERS_PER_CHUNK]),
             )
 
-        if self.near.size < _FEW:
+        if self.near.size < _PAIRS_PER_THREAD:
             for chunk in chunks:
                 work(chunk)
         else:

@@ -18,16 +18,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from medoids.engine.arrays import Rows
-from medoids.optimal.descent import Descent
+from medoids.optimal.descent import UNBOUNDED, Descent
 from medoids.optimal.instance import Instance
 from medoids.optimal.mixing import best_mixture
 
 __all__ = ["Restarted", "perturb", "restart"]
 
 # Medoids that a restart replaces: at most this number or this share of them, and of that at least a half.
-_FEW, _SHARE = 3, 0.2
-# More swaps than a descent takes.
-_UNBOUNDED = 1 << 62
+_LEAST_REPLACED, _REPLACED_SHARE = 3, 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +74,7 @@ def restart(
     news : callable, optional
         Called with the number of the restart, the lowest loss and its medoids, after each restart.
     """
-    search = _Search(problem, medoids, seed, _UNBOUNDED if max_iter is None else max_iter)
+    search = _Search(problem, medoids, seed, UNBOUNDED if max_iter is None else max_iter)
     for number in range(n_restarts + 1):
         search.step(number)
         if news is not None:
@@ -89,11 +87,11 @@ def perturb(problem: Instance, medoids: Rows, random: np.random.Generator) -> tu
     """Choose slots whose medoids leave, and candidates that take their place."""
     slots = np.flatnonzero(~np.isin(medoids, problem.frozen))
     others = np.setdiff1d(np.flatnonzero(problem.allowed), medoids)
-    share = int(_SHARE * len(medoids))
-    most = min(max(_FEW, share), len(slots), len(others))
+    share = int(_REPLACED_SHARE * len(medoids))
+    most = min(max(_LEAST_REPLACED, share), len(slots), len(others))
     if most == 0:
         return slots[:0], others[:0]
-    count = int(random.integers(most // 2 if most > _FEW else 1, most + 1))
+    count = int(random.integers(most // 2 if most > _LEAST_REPLACED else 1, most + 1))
     return random.choice(slots, count, replace=False), random.choice(others, count, replace=False)
 
 
