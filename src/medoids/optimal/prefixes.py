@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from medoids.engine.arrays import Bools, Float64s, Rows
+from medoids.engine.threads import spans
 from medoids.optimal.instance import Instance
 from medoids.optimal.kernels import add_prefix_savings, count_below, drop_dead
 
@@ -65,7 +66,7 @@ class Prefixes:
                 self.reach[points] = self.near[points, -1]
             problem.check()
 
-        problem.spread(work, [slice(s, min(s + _SORTED_PER_CHUNK, n)) for s in range(0, n, _SORTED_PER_CHUNK)])
+        problem.spread(work, spans(n, _SORTED_PER_CHUNK))
 
     @staticmethod
     def bytes_needed(problem: Instance, length: int) -> int:
