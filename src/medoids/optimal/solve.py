@@ -199,7 +199,9 @@ class _Run:
         if self._proved():
             return ""
         found = self._climb()
-        if self._proved() or settled(problem, incumbent, found.alive, found.inside):
+        if self._proved():
+            return ""
+        if settled(problem, incumbent, found.alive, found.inside):
             self._raise_to(np.inf)
             return ""
         if not has_solver():

@@ -101,6 +101,8 @@ class Tree:
 
     def _improve(self, node: _Node) -> bool:
         """Raise the bound of a node; return whether anything is left of it."""
+        if settled(self._problem, self._incumbent, node.alive, node.inside):
+            return False
         self.nodes += 1
         rounds = _ROOT_ROUNDS if self.nodes == 1 else _ROUNDS
         for turn in range(rounds):
@@ -147,8 +149,6 @@ class Tree:
         """Split a node by the candidate whose y is furthest from an integer."""
         assert node.y is not None
         free = node.alive & ~node.inside
-        if not free.any():
-            return []
         fraction = np.where(free, np.minimum(node.y, 1 - node.y), -1.0)
         i = int(fraction.argmax())
         if fraction[i] < _INTEGER:  # an integral solution whose bound is not yet good enough
