@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from typing import Any
 
@@ -102,6 +103,124 @@ def test_new_rows_that_are_much_larger_than_the_medoids() -> None:
     np.testing.assert_allclose(distance.cross(new[:1]), [[5], [5]], rtol=1e-12)
     np.testing.assert_allclose(distance.cross(new[1:2]), [[0], [np.sqrt(5) * 1e-170]], rtol=1e-12)
     np.testing.assert_allclose(distance.cross(new[2:]), [[5e200], [5e200]], rtol=1e-12)
+
+
+def plain(x: np.ndarray, y: np.ndarray, metric: str) -> float:
+    """By Python's own arithmetic, which has a scaled hypot."""
+    gaps = [abs(float(a) - float(b)) for a, b in zip(x, y, strict=True)]
+    return {"euclidean": math.hypot(*gaps), "manhattan": math.fsum(gaps), "chebyshev": max(gaps)}[metric]
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev"])
+@pytest.mark.parametrize(("small", "large"), [(1e-170, 1.0), (1.0, 1e200), (1.0, 1e306), (1e-170, 1e300), (1e-320, 1)])
+def test_rows_of_very_different_sizes(metric: str, kind: str, small: float, large: float) -> None:
+    if kind == "sparse" and metric == "chebyshev":
+        pytest.skip("not for sparse rows")
+    rows = np.round(100 * rows_of(40, metric)) * (small / 100 if small > 1e-300 else np.ldexp(1.0, -1070))
+    rows[0] = large / 4, large, 0
+    rows[1] = large / 4, large, rows[2, 2]  # from row 0 it differs by little only
+    expected = np.array([[plain(x, y, metric) for y in rows] for x in rows])
+    distance = dissimilarity(as_kind(rows, kind), metric)
+    np.testing.assert_allclose(distance.block(WHOLE, WHOLE), expected, rtol=1e-12, atol=0)
+    np.testing.assert_allclose(
+        distance.take(np.array([0, 5, 3])).cross(as_kind(rows, kind)), expected[[0, 5, 3]], 1e-12
+    )
+    found = k_medoids(as_kind(rows, kind), 2, metric=metric)
+    assert len({0, 1} & set(found.medoid_indices.tolist())) == 1
+    loss = min(np.minimum(expected[i], expected[j]).sum() for i in (0, 1) for j in range(2, 40))
+    assert 0 < found.inertia == pytest.approx(loss, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+@pytest.mark.parametrize(("small", "large"), [(1e-50, 1.0), (1e-170, 1.0), (1.0, 1e200)])
+def test_many_rows_of_very_different_sizes(metric: str, small: float, large: float) -> None:
+    n = SMALL + 5
+    rows = small * rows_of(n, metric)
+    rows[n - 2] = 0, large, 0
+    found = k_medoids(rows, 2, metric=metric, random_state=0)
+    i = next(i for i in found.medoid_indices if i != n - 2)
+    expected = sum(plain(rows[i], x, metric) for at, x in enumerate(rows) if at != n - 2)
+    assert found.inertia == pytest.approx(expected, rel=1e-9, abs=0)
+    others = np.delete(rows, n - 2, axis=0) / small
+    assert found.inertia == pytest.approx(small * k_medoids(others, 1, metric=metric).inertia, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "minkowski", "cosine", "canberra", "dtw"])
+def test_queries_that_are_far_larger_or_smaller_than_the_data(metric: str) -> None:
+    rows = rows_of(30, metric)
+    params = {"p": 3} if metric == "minkowski" else None
+    model = KMedoids(3, metric=metric, metric_params=params).fit(rows)
+    centers, e = model.cluster_centers_, 2.0**1000
+    assert model.predict(rows).tolist() == model.labels_.tolist()
+    # From so far all medoids are at the origin, and from there they are as far as they are long.
+    origin, one = np.zeros((1, 3)), np.array([[1.0, 2.0, -3.0]])
+    ratio = metric in ("cosine", "canberra")
+    far = dissimilarity(one, metric, params).cross(one * 2.0**-50 if ratio else origin)
+    new = np.vstack([one * e, one / e, rows[:2]])
+    found = model.transform(new)
+    if metric == "cosine":
+        np.testing.assert_allclose(found[:2], [model.transform(one)[0]] * 2, rtol=1e-9)
+    elif metric == "canberra":
+        np.testing.assert_allclose(found[:2], 3, rtol=1e-12)
+    else:
+        np.testing.assert_allclose(found[0], [far[0, 0] * e] * 3, rtol=1e-12)
+        np.testing.assert_allclose(found[1], model.transform(origin)[0], rtol=1e-12)
+    np.testing.assert_allclose(found[2:], dissimilarity(centers, metric, params).cross(rows[:2]).T, rtol=1e-12)
+
+
+@pytest.mark.parametrize("tiny", [1e-40, 1e-300])
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan", "cosine"])
+def test_tiny_values_beside_others_that_differ_need_no_other_unit(metric: str, tiny: float) -> None:
+    random = np.random.RandomState(0)
+    n = SMALL + 5
+    rows = np.zeros((n, 4))
+    rows[:, 0] = random.uniform(0.5, 1, size=n)
+    rows[:, 1] = 1 - rows[:, 0]
+    rows[:, 2:] = tiny * random.rand(n, 2)
+    distance = dissimilarity(rows, metric)
+    assert not isinstance(distance, Scaled)
+    assert distance.dtype == np.float32
+    expected = dissimilarity(rows[:, :2], metric)
+    some, others = np.array([0, 5, 7]), slice(0, 20)
+    np.testing.assert_allclose(distance.exact_block(some, others), expected.exact_block(some, others), rtol=1e-12)
+    # Equal rows are no reason either, even if one has -0.0; rows that differ in tiny values only are.
+    rows[1] = rows[0]
+    rows[2:4] = [[0.3, 0.7, tiny, 0.0], [0.3, 0.7, tiny, -0.0]]
+    assert not isinstance(dissimilarity(rows, metric), Scaled)
+    rows[3, 3] = tiny
+    assert isinstance(dissimilarity(rows, metric), Scaled) == (metric != "cosine")
+
+
+def test_whole_rows_that_are_tiny_have_a_direction() -> None:
+    rows = np.array([[3.0, 4.0], [3e-310, 4e-310], [4e-310, -3e-310]])
+    found = dissimilarity(rows, "cosine").block(WHOLE, WHOLE)
+    np.testing.assert_allclose(found, [[0, 0, 1], [0, 0, 1], [1, 1, 0]], atol=1e-12)
+
+
+def test_series_that_differ_by_next_to_nothing_raise() -> None:
+    series = [np.array([1e300, x]) for x in (0, 1e-50, 3e-50, 1e-50)]
+    with pytest.raises(ValueError, match=r"series 0 and 1 differ by less than a part in 1e280 .* about 1e\+300"):
+        k_medoids(series, 2, metric="dtw")
+    assert k_medoids([series[0], series[1], series[3]][1:], 1, metric="dtw").inertia == 0
+
+
+def test_series_of_very_different_sizes() -> None:
+    rows = rows_of(20, "dtw")
+    rows[3] = 1e300
+    found = k_medoids(rows, 2, metric="dtw")
+    assert found.inertia == pytest.approx(k_medoids(np.delete(rows, 3, axis=0), 1, metric="dtw").inertia, rel=1e-9)
+
+
+def test_squares_that_underflow_beside_others_raise_if_nothing_else_is_left() -> None:
+    rows = 1e-170 * rows_of(20, "sqeuclidean")
+    rows[0] = 1
+    for data in (rows, sparse.csr_array(rows)):
+        with pytest.raises(ValueError, match=r"squared distances underflow, and the loss with them; .*'euclidean'"):
+            k_medoids(data, 2, metric="sqeuclidean")
+        assert k_medoids(data, 1, metric="sqeuclidean").inertia == pytest.approx(3, rel=1e-12)
+    same = np.repeat(rows[:2], 5, axis=0)
+    assert k_medoids(same, 2, metric="sqeuclidean").inertia == 0
 
 
 def test_squares_that_underflow_or_overflow_raise() -> None:

@@ -50,6 +50,8 @@ def choose(problem: Problem, run: Run) -> tuple[str, str]:
         return "fastpam1", f"squares of distances as large as {largest:.0e} overflow: PAM's own path, which needs none"
     if 0 < largest < 1 / _LARGEST_SQUARED:
         return "fastpam1", f"squares of distances as small as {largest:.0e} vanish: PAM's own path, which needs none"
+    if problem.distance.wide_range:
+        return "fastpam1", "squares of distances may overflow or vanish: PAM's own path, which needs none"
     half = 0.5 if problem.distance.symmetric else 1.0
     matrix = half * n**2 * price + n**2 * PASS_SECONDS * (log(k) + 5)
     a, b, block = PAIRED_COUNTS[kind]

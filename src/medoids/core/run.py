@@ -26,6 +26,10 @@ Watcher = Callable[[TraceRecord], object]
 _RESCALE = "and an algorithm that samples needs their spread; rescale X, or use algorithm='fastpam1'"
 TOO_LARGE = f"distances are too large: their squares overflow, {_RESCALE}"
 _TOO_SMALL = f"distances are too small: their squares vanish, {_RESCALE}"
+_UNDERFLOWED = (
+    "rows of X differ by so little that their squared distances underflow, and the loss with them; rescale X, or use "
+    "metric='euclidean'"
+)
 # Mean distances above it have squares of full precision, even where they differ by one part in 1e10.
 _SMALLEST_LOSS = 1e-140
 
@@ -135,7 +139,7 @@ class Run:
         """Refuse distances whose squares overflow or vanish: an algorithm that samples needs their spread."""
         if not np.isfinite(squares).all():
             raise ValueError(TOO_LARGE)
-        if self.trace and 0 < abs(self.trace[0].loss) < _SMALLEST_LOSS:
+        if self.trace and 0 < abs(self.trace[-1].loss) < _SMALLEST_LOSS:
             raise ValueError(_TOO_SMALL)
 
     def step(
@@ -154,6 +158,8 @@ class Run:
         ``position`` is what the algorithm needs beside the medoids to resume from here.
         """
         _check_finite(assignment)
+        if 0 < assignment.d1.max(initial=0) < self.distance.least_accurate:
+            raise ValueError(_UNDERFLOWED)
         step = TraceRecord(
             phase,
             medoid_in,

@@ -24,6 +24,7 @@ Files:
     precomputed.py    a matrix
     callables.py      the user's own f(a, b)
     calls.py          how a Python function is called: processes, and each pair once
+    scaling.py        whether vectors need another unit, and which
     scaled.py         wraps a distance of vectors whose squares would leave the range of float64
     counting.py       wraps any distance and counts
     objects.py        rows of any kind of X

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from medoids.distances.protocol import Floats, Index, numbers_of
+from medoids.distances.scaled import Scalable
+from medoids.distances.scaling import UnitRule
 from medoids.distances.working_copy import VectorDistance, fits_float32
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS, FEW_ROWS, NEAR_DIFFERENCE
@@ -20,6 +22,7 @@ __all__ = ["Elementwise"]
 # Differences only: these lose nothing by centring, and in float32 gain the digits that a large offset would take. The
 # others are ratios or tests of equality, which rounding to float32 would change.
 _CENTRED = frozenset({"manhattan", "chebyshev", "minkowski"})
+_EQUALITY = frozenset({"hamming", "jaccard"})
 
 
 @cache
@@ -154,5 +157,12 @@ class Elementwise(VectorDistance):
             "rescale X, or use a metric that is finite on it"
         )
 
-    def cross(self, queries: Floats) -> Float64s:
+    def scaling(self) -> tuple[Floats, Callable[[Any], Scalable], UnitRule] | None:
+        if self._metric in _EQUALITY:
+            return None
+        power = {"manhattan": 1.0, "chebyshev": np.inf, "minkowski": self._p}.get(self._metric)
+        make = partial(self._remake, dtype=np.float64, compiled=self._compiled)
+        return self._X, make, UnitRule(self._metric, int(self._metric in _CENTRED), power)
+
+    def cross_unscaled(self, queries: Floats) -> Float64s:
         return self._fill(self._X, slice(None), queries, slice(None))

@@ -14,10 +14,16 @@ A row without direction (zeros under cosine, a constant under correlation) is at
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from medoids.distances.protocol import Floats, Index, numbers_of
+from medoids.distances.scaled import Scalable
+from medoids.distances.scaling import ANGULAR, UnitRule
 from medoids.distances.working_copy import VectorDistance, fits_float32, varying_columns
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS, FEW_COLUMNS, FEW_ROWS, LONG_ROW, NEAR_PRODUCT, SHORT_ROW
@@ -25,7 +31,7 @@ from medoids.engine.threads import row_spans
 
 __all__ = ["InnerProduct"]
 
-# What becomes of the squared distance: its square root (1), itself (2) or half of it (0).
+# What becomes of the squared distance: its square root (1), itself (2) or half of it (0); also the metric's degree.
 _POWERS = {"euclidean": 1, "sqeuclidean": 2, "cosine": 0, "correlation": 0}
 # Largest squared norm: distances between two such rows are finite.
 _LARGEST_SQUARE = 1e307
@@ -59,7 +65,7 @@ class InnerProduct(VectorDistance):
         centre: Float64s | None = None,
     ) -> None:
         super().__init__(X, metric, compiled=compiled, centre=centre)
-        self._power, self._angular = _POWERS[metric], metric in ("cosine", "correlation")
+        self._power, self._angular = _POWERS[metric], metric in ANGULAR
         self.triangle = metric == "euclidean"
         # A part of a larger whole does not show which columns vary there.
         if compiled and not self._angular and centre is None:
@@ -173,7 +179,11 @@ class InnerProduct(VectorDistance):
             return np.sqrt(out, out=out)
         return out * 0.5 if self._power == 0 else out
 
-    def cross(self, queries: Floats) -> Float64s:
+    def scaling(self) -> tuple[Floats, Callable[[Any], Scalable], UnitRule]:
+        make = partial(self._remake, dtype=np.float64, compiled=self._compiled)
+        return self._X, make, UnitRule(self._metric, self._power, None if self._angular else 2)
+
+    def cross_unscaled(self, queries: Floats) -> Float64s:
         # One object over both, so that near pairs are summed directly here too; queries come in chunks.
         out = np.empty((self.n, len(queries)))
         for chunk in row_spans(*queries.shape):

@@ -33,11 +33,17 @@ class Searchable:
         Whether ``cost`` is a guess that a measurement should replace: for callables.
     remembers : bool
         Whether every computed distance is kept, so that computing it again costs nothing.
+    wide_range : bool
+        Whether distances may be so large or small that their squares overflow or underflow.
+    least_accurate : float
+        Smaller distances, except 0, have lost digits or stand for even smaller ones.
     """
 
     spill: bool = False
     timed: bool = False
     remembers: bool = False
+    wide_range: bool = False
+    least_accurate: float = 0.0
 
     def prepare(self, threads: Threads | None = None) -> None:
         """Do what the first block would otherwise have to do, in threads; called before blocks run in several."""
@@ -171,6 +177,7 @@ class Wrapper(Dissimilarity):
         self.n, self.cost, self.dtype, self.exact = inner.n, inner.cost, inner.dtype, inner.exact
         self.symmetric, self.triangle, self.threaded = inner.symmetric, inner.triangle, inner.threaded
         self.timed, self.remembers = inner.timed, inner.remembers
+        self.wide_range, self.least_accurate = inner.wide_range, inner.least_accurate
 
     def prepare(self, threads: Threads | None = None) -> None:
         self._inner.prepare(threads)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy.sparse import issparse
@@ -22,7 +22,8 @@ from medoids.distances.haversine import Haversine
 from medoids.distances.inner_product import InnerProduct
 from medoids.distances.precomputed import Precomputed
 from medoids.distances.protocol import Dissimilarity, Floats
-from medoids.distances.scaled import Scaled, exponent_of
+from medoids.distances.scaled import Scalable, Scaled
+from medoids.distances.scaling import UnitRule
 from medoids.distances.series import Warping
 from medoids.distances.sparse import Sets, Sparse
 from medoids.distances.strings import STRING_METRICS, Strings
@@ -41,6 +42,9 @@ __all__ = [
     "kinds_of",
     "names_of_kind",
 ]
+
+# p of (sum |x - y|^p)^(1/p), which is squared in sqeuclidean.
+_MINKOWSKI_POWERS = {"euclidean": 2, "sqeuclidean": 2, "manhattan": 1, "chebyshev": np.inf}
 
 
 @dataclass(frozen=True)
@@ -289,9 +293,9 @@ def _recognise(X: Any) -> str:
     return "vectors"
 
 
-def _make(name: str, kind: str, parameters: dict[str, Any], X: Any) -> Dissimilarity:
+def _make(name: str, kind: str, parameters: dict[str, Any], X: Any) -> Scalable:
     """Make the distance of vectors of moderate size; unlike a closure, it can be pickled with a model."""
-    return find_metric(name, kind).make(X, parameters)
+    return cast(Scalable, find_metric(name, kind).make(X, parameters))
 
 
 def dissimilarity(
@@ -312,7 +316,9 @@ def dissimilarity(
         takes = f"takes {sorted(entry.parameters)}" if entry.parameters else "takes none"
         raise ValueError(f"metric_params: {unknown[0]!r} is unknown; metric={entry.name!r} {takes}")
     parameters = {**entry.parameters, **parameters}
-    e = 0 if entry.degree is None else exponent_of(X, entry.degree)
-    if entry.degree is None or e == 0:
-        return entry.make(X, parameters)
-    return Scaled(X, partial(_make, entry.name, entry.kind, parameters), e, entry.degree, entry.name)
+    if entry.degree is not None:
+        scaling = UnitRule(entry.name, entry.degree, parameters.get("p", _MINKOWSKI_POWERS.get(entry.name)))
+        e = scaling.unit(X, float32=entry.kind == "vectors" and len(X) > SMALL)
+        if e is not None:
+            return Scaled(X, partial(_make, entry.name, entry.kind, parameters), e, scaling)
+    return entry.make(X, parameters)

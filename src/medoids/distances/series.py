@@ -14,11 +14,15 @@ so that a path exists for any lengths (tslearn's ``sakoe_chiba_radius`` is r, dt
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
 
 from medoids.distances.encoded import Encoded, starts_of
+from medoids.distances.scaled import Scalable
+from medoids.distances.scaling import UnitRule
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS, SERIES_LANES
 from medoids.engine.callers import callers_level
@@ -30,7 +34,7 @@ _LAYOUTS = ("channels_last", "channels_first")
 _Joined = tuple[Float64s, Rows]
 
 
-class Warping(Encoded):
+class Warping(Scalable, Encoded):
     """Series under dtw.
 
     Parameters
@@ -71,8 +75,11 @@ class Warping(Encoded):
         self.cost = COSTS["warping"].of(mean * min(mean, limit) * values.shape[1])
 
     def _select(self, numbers: Rows) -> _Joined:
+        return _join(self._pieces(numbers))
+
+    def _pieces(self, numbers: Rows) -> list[Float64s]:
         values, starts = self._objects
-        return _join([values[starts[i] : starts[i + 1]] for i in numbers])
+        return [values[starts[i] : starts[i + 1]] for i in numbers]
 
     def _encode(self, queries: Any) -> _Joined:
         values, starts = _join(_by_time(queries, self._layout))
@@ -96,6 +103,21 @@ class Warping(Encoded):
         y, table = np.empty((longest, channels, SERIES_LANES)), np.empty((2, longest + 2, SERIES_LANES))
         warp(*objects, i, values, starts, j, order, *self._window, y, table, out)
         return out
+
+    def scaling(self) -> tuple[list[Float64s], Callable[[Any], Scalable], UnitRule]:
+        pieces = self._pieces(np.arange(self.n))
+        # In the layout in which they came, as the queries do.
+        series = [piece.T for piece in pieces] if self._layout == "channels_first" else pieces
+        return series, self._among, UnitRule("dtw", 1)
+
+    def _among(self, series: Any) -> Warping:
+        """Return the same distance among other series."""
+        other = copy(self)
+        other._store(self._encode(series))
+        return other
+
+    def cross_unscaled(self, queries: Any) -> Float64s:
+        return Encoded.cross(self, queries)
 
 
 def check_window(window: Any) -> tuple[int, float]:

@@ -10,12 +10,16 @@ merging their sorted columns.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from medoids.distances.encoded import Encoded, starts_of
+from medoids.distances.scaled import Scalable
+from medoids.distances.scaling import UnitRule
 from medoids.distances.vocabulary import Vocabulary
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS, LANES, SPARSE_TABLE
@@ -24,11 +28,13 @@ __all__ = ["SPARSE_METRICS", "Sets", "Sparse"]
 
 # Their numbers in the kernels.
 SPARSE_METRICS = {"euclidean": 1, "sqeuclidean": 2, "cosine": 0, "manhattan": 3, "jaccard": 4}
+# Whose rows have the same length or values in any unit.
+_UNITLESS = frozenset({"cosine", "jaccard"})
 # Rows and their norms.
 _Normed = tuple[Any, Float64s]
 
 
-class Sparse(Encoded):
+class Sparse(Scalable, Encoded):
     """Rows of a CSR array under one of `SPARSE_METRICS`, in float64.
 
     Parameters
@@ -90,6 +96,15 @@ class Sparse(Encoded):
         add(*mine, *theirs, table, np.zeros(table.shape[1]), out)
         finish(*mine, norms, *theirs, norms_y, SPARSE_METRICS[self._metric], objects is others, out)
         return out
+
+    def scaling(self) -> tuple[Any, Callable[[Any], Scalable], UnitRule] | None:
+        if self._metric in _UNITLESS:
+            return None
+        degree, power = 2 if self._metric == "sqeuclidean" else 1, 1 if self._metric == "manhattan" else 2
+        return self._objects[0], partial(Sparse, metric=self._metric), UnitRule(self._metric, degree, power)
+
+    def cross_unscaled(self, queries: Any) -> Float64s:
+        return Encoded.cross(self, queries)
 
 
 class Sets(Sparse):

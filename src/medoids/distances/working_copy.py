@@ -12,7 +12,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from medoids.distances.protocol import Dissimilarity, Facts, Index, numbers_of
+from medoids.distances.protocol import Facts, Index, numbers_of
+from medoids.distances.scaled import Scalable
 from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.engine.budget import CONSTANT_SHARE, SPILL_BYTES
 from medoids.engine.mapped import release, scratch
@@ -21,7 +22,7 @@ from medoids.engine.threads import Threads, row_spans, spans
 __all__ = ["VectorDistance", "column_runs", "fits_float32", "varying_columns"]
 
 
-class VectorDistance(Dissimilarity):
+class VectorDistance(Scalable):
     """A distance of rows of numbers with a working copy; subclasses set what the copy is made of.
 
     Attributes
