@@ -111,6 +111,42 @@ def test_squares_that_leave_float64_are_refused(scale: float, word: str) -> None
     assert_same(1e-170 * blobs(300), 2, metric="cosine", cuts=[100])
 
 
+@pytest.mark.parametrize("algorithm", ["pairedpam", "banditpam++"])
+@pytest.mark.parametrize(
+    ("metric", "small", "n"),
+    [
+        ("euclidean", 1e-170, 200),
+        ("sqeuclidean", 1e-170, 200),
+        ("manhattan", 1e-170, 200),
+        ("euclidean", 1e-170, 3400),
+        ("manhattan", 1e-50, 3400),  # small for float32 only
+        ("sqeuclidean", 1e-25, 3400),
+    ],
+)
+def test_rows_that_are_far_smaller_than_others_are_refused(metric: str, small: float, n: int, algorithm: str) -> None:
+    X = small * blobs(n, 3)
+    X[0] = 1
+    with pytest.raises(ValueError, match="distances are too small: their squares vanish, and an algorithm that"):
+        sharded(X, 2, cuts=[100], shards=2, metric=metric, algorithm=algorithm)
+    # Beside rows that differ by more, they are as good as equal.
+    solution, _, _ = sharded(X, 1, cuts=[100], shards=2, metric=metric, algorithm=algorithm)
+    assert solution.assignment.loss == pytest.approx({"euclidean": 3**0.5}.get(metric, 3), rel=1e-12)
+
+
+@pytest.mark.parametrize("algorithm", ["pairedpam", "banditpam++"])
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan"])
+def test_a_loss_of_zero_or_of_rounding_errors_is_accepted(metric: str, algorithm: str) -> None:
+    X = np.repeat(blobs(3)[:, :3], 1200, axis=0) / 1000
+    solution, _, _ = sharded(X, 3, cuts=[100], shards=2, metric=metric, algorithm=algorithm)
+    assert solution.assignment.loss == 0
+    X[7] = np.nextafter(X[7], 1)
+    assert_same(X, 3, cuts=[100], metric=metric, algorithm=algorithm)
+    # Tiny values beside others that differ, as in probabilities.
+    X = blobs(300, 3)
+    X[:, 2] = np.random.RandomState(0).rand(300) * 1e-300
+    assert_same(X, 3, cuts=[100], metric=metric, algorithm=algorithm)
+
+
 def test_an_offset_that_float32_would_not_bear() -> None:
     assert_same(1e7 + blobs(3300), 3, cuts=[1000, 2000])
 

@@ -18,7 +18,7 @@ from medoids.cluster.search import Levelled, ShardedArms
 from medoids.core.assignment import TOLERANCE, Assignment, KeptRows, lowest
 from medoids.core.local_search import descend
 from medoids.core.problem import Problem, Solution
-from medoids.core.run import Run
+from medoids.core.run import SMALLEST_LOSS, TOO_SMALL, Run
 from medoids.engine.arrays import Rows
 from medoids.engine.budget import FINALISTS_PER_CHUNK
 from medoids.exact.matrix import MARGIN
@@ -30,6 +30,9 @@ __all__ = ["ShardedPAM"]
 Answer = TypeVar("Answer")
 # Losses of one worker after another before a fit gives up.
 _PATIENCE = 10
+# Mean distances above the first are normal numbers in float32. Differences above the second, as a share of the largest
+# value, may be rounding errors, which are accepted.
+_SMALLEST_FLOAT32_LOSS, _ROUNDING_DIFFERENCE = 1e-36, 1e-20
 
 
 class ShardedPAM:
@@ -151,17 +154,35 @@ class ShardedPAM:
             guest = int(self.guests.invite(row)[0])
             answers = self.pool.ask("enter", i, guest, slot)
         parts = sum(part for part, _ in answers)
+        self._copies[i] = next(copies for _, copies in answers if len(copies.numbers))
         assignment = self.assignment
+        medoids = list(assignment.medoids)
+        medoids[slice(len(medoids), None) if slot is None else slice(slot, slot + 1)] = [i]
+        self._check_small(float(parts[0]), medoids)
         if slot is None:
             assignment.add(i, np.zeros(0))
         else:
             assignment.swap(slot, i, np.zeros(0))
         assignment.loss, assignment.magnitude = parts.tolist()
-        self._copies[i] = next(copies for _, copies in answers if len(copies.numbers))
+
+    def _check_small(self, loss: float, medoids: list[int]) -> None:
+        """Refuse distances that are too small to be sampled, and those of 0 between rows that differ."""
+        mean, degree = abs(loss) / self.posed.weight, self.posed.degree
+        if mean == 0:
+            vanished = bool(degree) and any(self.pool.ask("differ", self._rows_of(medoids).objects))
+        else:
+            vanished = mean < SMALLEST_LOSS
+            if degree and not self.problem.distance.exact and mean < _SMALLEST_FLOAT32_LOSS:
+                vanished |= mean ** (1 / degree) < _ROUNDING_DIFFERENCE * self.posed.facts.top
+        if vanished:
+            raise ValueError(TOO_SMALL)
 
     def centers(self) -> Copies:
         """Return the medoids themselves."""
-        found = [self._copies[i] for i in self.assignment.medoids]
+        return self._rows_of(self.assignment.medoids)
+
+    def _rows_of(self, medoids: list[int]) -> Copies:
+        found = [self._copies[i] for i in medoids]
         return Copies(np.concatenate([c.numbers for c in found]), np.concatenate([c.objects for c in found]))
 
     def restore(self, medoids: list[int]) -> None:

@@ -64,6 +64,7 @@ class Posed:
         self.weight = sum(c.weight for c in census)
         self.census, self.facts, self.share, self.counts = census, facts, share, counts
         self.distance = Elsewhere(self.rows, kind)
+        self.degree = find_metric(task.metric).degree if isinstance(task.metric, str) else None
         if batch_width is not None:
             self.spans = batches(self.n, batch_width)
             return

@@ -253,6 +253,12 @@ class Shard:
         a = self._assignment
         return np.array([a.loss, a.magnitude]) if len(self._rows) else np.zeros(2)
 
+    def differ(self, medoids: Floats) -> bool:
+        """Whether some of the own rows differ from their nearest medoids, whose rows are given by slot."""
+        own, nearest = self._host.objects, self._assignment.nearest
+        chunks = spans(self._host.own, _POINTS)
+        return any(bool((own[chunk] != medoids[nearest[chunk]]).any()) for chunk in chunks)
+
     def judge(self, guests: Rows, swaps: bool) -> Float64s:
         """Return this shard's parts of the exact losses that guests would lead to, for each slot, and magnitudes."""
         block = self._exact(guests)

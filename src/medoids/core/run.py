@@ -18,20 +18,20 @@ from medoids.result import TraceRecord
 from medoids.storage.checkpoints import Checkpoint
 from medoids.storage.saved import Best, Saved, random_of, state_of
 
-__all__ = ["TOO_LARGE", "Journal", "Run"]
+__all__ = ["SMALLEST_LOSS", "TOO_LARGE", "TOO_SMALL", "Journal", "Run"]
 
 Made = TypeVar("Made")
 Watcher = Callable[[TraceRecord], object]
 
 _RESCALE = "and an algorithm that samples needs their spread; rescale X, or use algorithm='fastpam1'"
 TOO_LARGE = f"distances are too large: their squares overflow, {_RESCALE}"
-_TOO_SMALL = f"distances are too small: their squares vanish, {_RESCALE}"
+TOO_SMALL = f"distances are too small: their squares vanish, {_RESCALE}"
 _UNDERFLOWED = (
     "rows of X differ by so little that their squared distances underflow, and the loss with them; rescale X, or use "
     "metric='euclidean'"
 )
 # Mean distances above it have squares of full precision, even where they differ by one part in 1e10.
-_SMALLEST_LOSS = 1e-140
+SMALLEST_LOSS = 1e-140
 
 
 class Run:
@@ -139,8 +139,8 @@ class Run:
         """Refuse distances whose squares overflow or vanish: an algorithm that samples needs their spread."""
         if not np.isfinite(squares).all():
             raise ValueError(TOO_LARGE)
-        if self.trace and 0 < abs(self.trace[-1].loss) < _SMALLEST_LOSS:
-            raise ValueError(_TOO_SMALL)
+        if self.trace and 0 < abs(self.trace[-1].loss) < SMALLEST_LOSS:
+            raise ValueError(TOO_SMALL)
 
     def step(
         self,
