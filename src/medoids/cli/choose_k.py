@@ -41,6 +41,7 @@ from medoids.cli.options import (
     one_of,
     parse_k_bounds,
     parse_metric_params,
+    refuse_unused_image_shape,
 )
 from medoids.cli.workflow import claimed, file_title, load_features, write_report
 
@@ -95,6 +96,7 @@ def choose_k(
     [dim]medoids choose-k flowers.csv --k 2:20 --report flowers.html[/dim]
     """
     first, last = parse_k_bounds(k)
+    refuse_unused_image_shape(image_shape, report)
     paths = {"--report": report} if report is not None else {}
     with claimed(paths, file) as drafts:
         found = load_features(

@@ -51,6 +51,7 @@ from medoids.cli.options import (
     parse_algorithm,
     parse_labels_name,
     parse_metric_params,
+    refuse_unused_image_shape,
     refuse_used_checkpoint,
 )
 from medoids.cli.workflow import claimed, file_title, load_features, write_report
@@ -161,6 +162,7 @@ def cluster(
 
     if as_json and output == "-":
         raise WrongUsage("--json and --output - both want standard output; name a file for one of them")
+    refuse_unused_image_shape(image_shape, report)
     refuse_used_checkpoint(checkpoint, resume)
     wanted = {"--output": output, "--medoids": medoids, "--report": report, "--save": save}
     paths = {option: path for option, path in wanted.items() if path is not None and path != "-"}

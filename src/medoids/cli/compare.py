@@ -89,7 +89,7 @@ def compare_algorithms(
     quiet: QuietOption = False,
 ) -> None:
     """Run several algorithms on the same data: loss, time and distances side by side."""
-    names = [parse_algorithm(name.strip()) for name in algorithms.split(",") if name.strip()]
+    names = [parse_algorithm(name.strip(), "--algorithms") for name in algorithms.split(",") if name.strip()]
     if not names:
         raise WrongUsage("--algorithms is empty; name some, separated by commas")
     paths = {"--plot": plot} if plot is not None else {}

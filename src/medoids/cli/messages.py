@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import sys
@@ -34,9 +35,18 @@ _KEYWORDS = {
 }
 # These are also plain English words, so they are replaced only where a value follows.
 _OPTIONS = _KEYWORDS | {name: f"--{name}" for name in ("algorithm", "metric", "swap", "checkpoint", "resume")}
-_KEYWORD_WITH_VALUE = re.compile(
-    rf"\b({'|'.join(_OPTIONS)})(?:\[\d+\])?=('[^']*'|\"[^\"]*\"|\([^)]*\)|\d[\d,.]* (?:bytes|[KMGT]iB)|[\w./+-]*[\w/+])"
+_QUOTED = r"'[^']*'"
+_VALUE = "|".join(
+    (
+        rf"{_QUOTED}(?:,? or {_QUOTED}|, {_QUOTED})*",
+        r"\"[^\"]*\"",
+        r"\([^)]*\)",
+        r"\d[\d,.]* (?:bytes|[KMGT]iB)",
+        r"[\w./+-]*[\w/+]",
+    )
 )
+_KEYWORD_WITH_VALUE = re.compile(rf"\b({'|'.join(_OPTIONS)})(?:\[\d+\])?=({_VALUE})")
+_METRIC_PARAMS = re.compile(r"\bmetric_params=(\{[^{}]*\})")
 _KEYWORD_ALONE = re.compile(rf"\b({'|'.join(_KEYWORDS)})\b")
 
 
@@ -59,13 +69,26 @@ def with_option_names(message: str) -> str:
     '--memory-limit 2 GiB is too little; raise --memory-limit, or use --algorithm clara'
     >>> with_option_names("pass resume=True to continue")
     'pass --resume to continue'
+    >>> with_option_names("use algorithm='clara' or 'pam'; metric_params={'p': 'x'} is wrong")
+    'use --algorithm clara or pam; --metric-param p=x is wrong'
     """
 
     def with_value(match: re.Match[str]) -> str:
-        value = match[2].strip("'\"")
+        value = match[2].replace("'", "") if match[2].startswith("'") else match[2].strip('"')
         return _OPTIONS[match[1]] if value == "True" else f"{_OPTIONS[match[1]]} {value}"
 
-    return _KEYWORD_ALONE.sub(lambda match: _KEYWORDS[match[1]], _KEYWORD_WITH_VALUE.sub(with_value, message))
+    message = _KEYWORD_WITH_VALUE.sub(with_value, _METRIC_PARAMS.sub(_metric_param_options, message))
+    return _KEYWORD_ALONE.sub(lambda match: _KEYWORDS[match[1]], message)
+
+
+def _metric_param_options(match: re.Match[str]) -> str:
+    """Return a dictionary of parameters as the options that give them."""
+    try:
+        given = ast.literal_eval(match[1])
+    except (ValueError, SyntaxError):
+        return match[0]
+    values = {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
+    return " ".join(f"--metric-param {name}={value}" for name, value in values.items()) or "--metric-param"
 
 
 def print_notes(notes: list[str], quiet: bool) -> None:

@@ -56,6 +56,7 @@ __all__ = [
     "parse_labels_name",
     "parse_metric_params",
     "parse_report_name",
+    "refuse_unused_image_shape",
     "refuse_used_checkpoint",
 ]
 
@@ -112,10 +113,10 @@ def parse_k_bounds(given: str) -> tuple[int, int]:
     return low, high
 
 
-def parse_algorithm(given: str) -> str:
+def parse_algorithm(given: str, option: str = "--algorithm") -> str:
     from medoids.settings import ALGORITHM_NAMES  # loads scikit-learn
 
-    return one_of("--algorithm", "auto", *ALGORITHM_NAMES)(given)
+    return one_of(option, "auto", *ALGORITHM_NAMES)(given)
 
 
 def parse_metric_params(given: list[str] | None) -> dict[str, Any] | None:
@@ -130,6 +131,12 @@ def parse_metric_params(given: list[str] | None) -> dict[str, Any] | None:
         except (ValueError, RecursionError):
             found[name] = value
     return found or None
+
+
+def refuse_unused_image_shape(image_shape: tuple[int, ...] | None, report: str | None) -> None:
+    """Raise an error if there is no report for the images."""
+    if image_shape is not None and report is None:
+        raise WrongUsage("--image-shape is for the report; add --report PATH, or leave it out")
 
 
 def refuse_used_checkpoint(checkpoint: str | None, resume: bool) -> None:
@@ -315,12 +322,18 @@ FrozenOption = Annotated[
 CandidatesOption = Annotated[
     str | None,
     typer.Option(
-        parser=one_of("--candidates", "all"),
+        parser=_accept(
+            "all".__eq__, "--candidates {given}: the only value is all; leave the option out for the default"
+        ),
         help="Rows that may become medoids: all. By default all, but under gower those without missing values.",
         rich_help_panel=FIT_PANEL,
     ),
 ]
-SeedOption = Annotated[int, typer.Option(help="The same seed gives the same result.", rich_help_panel=FIT_PANEL)]
+SeedOption = Annotated[
+    int,
+    # The range of NumPy's seeds.
+    typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same result.", rich_help_panel=FIT_PANEL),
+]
 MaxIterOption = Annotated[int, typer.Option(min=0, help="Maximum number of swaps.", rich_help_panel=FIT_PANEL)]
 MemoryLimitOption = Annotated[
     str,
