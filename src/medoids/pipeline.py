@@ -163,7 +163,7 @@ def open_checkpoint(
         _starts(problem, settings),
         build=problem.starts_with_build,
         frozen=tuple(problem.frozen),
-        excluded=np.flatnonzero(problem.weights == 0).tolist(),
+        excluded=np.flatnonzero(~problem.eligible).tolist(),
     )
     with Checkpoint(settings.checkpoint, about, bounds, resume=settings.resume) as file:
         yield file

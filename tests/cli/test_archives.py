@@ -30,7 +30,9 @@ def test_a_stream_is_unpacked_up_to_the_limit(suffix: str, pack: Callable[[bytes
     path = tmp_path / f"x.csv{suffix}"
     path.write_bytes(pack(LINES))
     assert len(read(str(path), ReadOptions(max_bytes=4000))) == 999
-    with pytest.raises(Failure, match=r"unpacks to more than the limit of 3,999; raise --max-bytes if you trust it"):
+    with pytest.raises(
+        Failure, match=r"unpacks to more than the limit of 3,999 bytes; raise --max-bytes if you trust it"
+    ):
         read(str(path), ReadOptions(max_bytes=3999))
 
 
@@ -86,8 +88,8 @@ def test_the_limit_is_half_of_the_memory_unless_given(monkeypatch: pytest.Monkey
 def test_the_option(medoids: Run, tmp_path: Path) -> None:
     (tmp_path / "x.csv.gz").write_bytes(gzip.compress(LINES))
     message = medoids("cluster", "x.csv.gz", "-k", 2, "--max-bytes", "2KB", "-o", "l.csv", code=1).stderr
-    assert "x.csv.gz unpacks to more than the limit of 2,000; raise --max-bytes" in message
+    assert "x.csv.gz unpacks to more than the limit of 2,000 bytes; raise --max-bytes" in message
     message = medoids("cluster", "-", "-k", 2, "--max-bytes", "2KB", stdin=LINES.decode(), code=1).stderr
-    assert "standard input unpacks to more than" in message
+    assert "standard input holds more than the limit of " in message
     message = medoids("choose-k", "x.csv.gz", "--max-bytes", "lots", code=2).stderr
     assert "--max-bytes lots must be a number of bytes, such as 4000000000 or 4GB" in message

@@ -115,13 +115,33 @@ def test_other_bad_files(medoids: Run, tmp_path: Path) -> None:
         pytest.param('{"a":' * 100_000, "line 2 is nested too deeply", id="objects"),
         pytest.param("[" * 900 + "]" * 900, r"line 2 holds \[\[.*, which is not a finite number", id="a list of lists"),
         pytest.param(f"[{'1' * 400}]", "line 2 holds 1+.*, which is not a finite number", id="beyond floats"),
-        pytest.param(f"[{'1' * 5000}]", "line 2 cannot be read: Exceeds the limit", id="thousands of digits"),
+        pytest.param(f"[{'1' * 5000}]", "line 2 holds a number of thousands of digits", id="thousands of digits"),
     ],
 )
 def test_json_lines_that_are_nested_or_large_beyond_reason(text: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text(f"[1, 2]\n{text}\n")
     with pytest.raises(Failure, match=words):
         read(str(tmp_path / "x.jsonl"))
+
+
+def test_json_objects_with_numbers_beyond_floats(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text('{"a": 1}\n{"a": ' + "1" * 4000 + "}\n")
+    with pytest.raises(Failure, match=r"x.jsonl: line 2, column 'a' is beyond 1.8e308, the largest number"):
+        read(str(tmp_path / "x.jsonl"))
+
+
+@pytest.mark.parametrize("header", ["{'descr': x}", "{'descr': '<f8', 'shape': (", "{'descr': '<f8',\n("])
+def test_headers_that_only_the_parser_of_python_explains(tmp_path: Path, header: str) -> None:
+    text = header.encode() + b"\n"
+    (tmp_path / "x.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(64))
+    with pytest.raises(Failure, match=r"x.npy is not a whole .npy file of numbers or texts: its header is damaged$"):
+        read(str(tmp_path / "x.npy"))
+
+
+def test_an_array_without_columns(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.zeros((2, 0)))
+    with pytest.raises(Failure, match=r"x.npy holds an array of shape \(2, 0\), which has no columns"):
+        make_features(read(str(tmp_path / "x.npy")), Selection(), None, "none")
 
 
 def test_k_above_n(medoids: Run) -> None:

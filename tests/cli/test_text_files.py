@@ -129,16 +129,56 @@ def test_commas_that_may_separate_thousands_are_noted(tmp_path: Path) -> None:
     assert found.metric == "gower"
     notes = " ".join(found.notes)
     assert "column 'a' holds text such as '1,101': if the comma is a decimal sign, add --decimal ," in notes
+    assert "if it separates thousands, add --decimal ." in notes
     assert "--id" not in notes
+    found = features_of(tmp_path, "a;b\n1,101;1\n2,202;2\n", decimal=".")
+    assert found.X.tolist() == [[1101, 1], [2202, 2]]
 
 
 def test_a_point_under_decimal_commas(tmp_path: Path) -> None:
     found = features_of(tmp_path, "a;b\n1,5;1.234\n2,5;2.345\n", decimal=",")
-    assert "column 'b' holds text such as '1.234': if the point is a decimal sign, add --decimal ." in " ".join(
-        found.notes
-    )
+    assert found.X.tolist() == [[1.5, 1234], [2.5, 2345]]
+    assert "column 'b' holds numbers such as 1.234: '.' is read as separating thousands" in found.notes
     with pytest.raises(Failure, match=r"line 4, column 'a' is '1\.5', which is not a number, but 3 other cells"):
         features_of(tmp_path, "a;b\n1,5;2\n3;2\n1.5;2\n2;2\n", decimal=",")
+
+
+@pytest.mark.parametrize(
+    ("cells", "decimal", "expected"),
+    [
+        (["1.234,56", "12,5", "-7"], ",", [1234.56, 12.5, -7]),
+        (["1.234.567", "12"], ",", [1234567, 12]),
+        (["1,234.5", "1,000"], ".", [1234.5, 1000]),
+    ],
+)
+def test_separated_thousands(tmp_path: Path, cells: list[str], decimal: str, expected: list[float]) -> None:
+    contents = read_text(tmp_path, "a;b\n" + "".join(f"{cell};x\n" for cell in cells))
+    assert contents.values["a"].to_pylist() == expected
+    assert contents.how.decimal == decimal
+    assert any("is read as separating thousands" in note for note in contents.notes)
+
+
+@pytest.mark.parametrize("cells", [["1,234", "2,345"], ["1.234,56", "Rome"], ["1.23,4"], ["12.34.56"]])
+def test_what_may_not_be_separated_thousands(tmp_path: Path, cells: list[str]) -> None:
+    contents = read_text(tmp_path, "a;b\n" + "".join(f"{cell};x\n" for cell in cells))
+    assert contents.values["a"].to_pylist() == cells
+
+
+def test_predict_reads_thousands_and_names_the_wrong_cell(medoids: Run, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("Größe;b\n1.234,5;u\n2.000,25;v\n7,5;u\n8;v\n", encoding="utf-8")
+    medoids("cluster", "x.csv", "-k", 2, "--save", "model")
+    (tmp_path / "y.csv").write_text("Größe;b\n1.234,5;u\n8,5;v\n", encoding="utf-8")
+    assert medoids("predict", "model", "y.csv").stdout.splitlines()[1].split(",")[0] == "0"
+    (tmp_path / "z.csv").write_text("Größe;b\n8,5;v\n1.23,5;u\n", encoding="utf-8")
+    message = medoids("predict", "model", "z.csv", code=1).stderr
+    assert "z.csv: line 3, column 'Größe' is '1.23,5', but in the model's file it is a number; correct it" in message
+
+
+def test_formats_of_short_dates_are_suggested(tmp_path: Path) -> None:
+    contents = read_text(tmp_path, "d,x\n12/31/24,1\n11/30/24,2\n")
+    assert "if 12/31/24 is a date, give its form with --date-format, such as %m/%d/%y" in " ".join(contents.notes)
+    given = read_text(tmp_path, "d,x\n12/31/24,1\n11/30/24,2\n", date_format="%m/%d/%y")
+    assert given.values["d"][0].as_py() == datetime(2024, 12, 31)
 
 
 def test_underscores_are_not_numbers(tmp_path: Path) -> None:
@@ -154,6 +194,10 @@ def test_underscores_are_not_numbers(tmp_path: Path) -> None:
         (["03/04/2024", "12/25/2024"], datetime(2024, 3, 4)),
         (["25-12-2024", "03-04-2024"], datetime(2024, 12, 25)),
         (["2024/12/31", "2025/01/01"], datetime(2024, 12, 31)),
+        (["31.12.24", "01.02.25"], datetime(2024, 12, 31)),
+        (["01 Jan 2020", "12 May 2021"], datetime(2020, 1, 1)),
+        (["March 5 2021", "May 6 2021"], datetime(2021, 3, 5)),
+        (["05-Mar-2021 10:30"], datetime(2021, 3, 5, 10, 30)),
     ],
 )
 def test_dates(tmp_path: Path, cells: list[str], first: datetime) -> None:
@@ -247,7 +291,7 @@ def test_a_model_with_invalid_read_options(medoids: Run, tmp_path: Path) -> None
     check_model_body(body)
     for wrong, words in (
         ({"decimal": ";"}, "model.reading.decimal is ';'; it must be one of"),
-        ({"delimiter": "ab"}, "model.reading.delimiter is 'ab'; it must be one character"),
+        ({"delimiter": "ab"}, "model.reading.delimiter is 'ab'; it must be one ASCII character"),
         ({"encoding": "no"}, "model.reading.encoding is 'no'; it must be an encoding"),
         ({"format": "exe"}, "model.reading.format is 'exe'; it must be one of"),
         ({"header": "yes"}, "model.reading.header is 'yes'; it must be true or false"),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from medoids import Clustering, KMedoids, TraceRecord, k_medoids
@@ -327,6 +328,15 @@ FORGED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
         "state.counts.build.req",
     ),
     "seconds": (setting("seconds", to="long"), "state.seconds is 'long'"),
+    "endless": (
+        setting("seconds", to=1e300),
+        "state.seconds is 1e\\+300; it must be a finite number of at least 0 and of at most 4e",
+    ),
+    "swaps": (setting("position", "swaps", to=10**17), "state.position.swaps is 1.*, but state.trace has"),
+    "half a character": (
+        setting("reason", to="\ud800"),
+        "state.reason is .*; it must be a string that UTF-8 can encode",
+    ),
     "position": (setting("position", to={"swaps": -3}), "state.position.swaps is -3"),
     "position of another kind": (setting("position", to={"swaps": 0, "round": 5}), "state.position.round is 5"),
     "unknown position": (setting("position", to={"swaps": 0, "x": 5}), "state.position has an unknown 'x'"),
@@ -361,12 +371,24 @@ def test_a_forged_medoid_of_weight_0_or_without_the_frozen_is_refused(tmp_path: 
         k_medoids(X, 5, callback=stop_at(3), **keywords)
     whole = path.read_text()
     forge(path, setting("medoids", 1, to=7))
-    with pytest.raises(ValueError, match="row 7 as a medoid, which has weight 0"):
+    with pytest.raises(ValueError, match="row 7 as a medoid, but it has weight 0 or missing values"):
         k_medoids(X, 5, resume=True, **keywords)
     path.write_text(whole)
     forge(path, setting("medoids", 0, to=4))
     with pytest.raises(ValueError, match=r"lacks frozen rows, which are \[3\]"):
         k_medoids(X, 5, resume=True, **keywords)
+
+
+def test_a_forged_medoid_with_missing_values_is_refused(tmp_path: Path) -> None:
+    table = pd.DataFrame({"a": np.arange(40.0) ** 2, "b": np.arange(40) % 7})
+    table.loc[11, "b"] = np.nan
+    path = tmp_path / "fit"
+    keywords: dict[str, Any] = {"metric": "gower", "random_state": 0, "checkpoint": path}
+    with pytest.raises(KeyboardInterrupt):
+        k_medoids(table, 4, callback=stop_at(3), **keywords)
+    forge(path, setting("medoids", 1, to=11))
+    with pytest.raises(ValueError, match="row 11 as a medoid, but it has weight 0 or missing values"):
+        k_medoids(table, 4, resume=True, **keywords)
 
 
 def test_json_nested_too_deeply_is_refused(stopped: Path) -> None:

@@ -14,6 +14,7 @@
       reading.py        every format of files -> table, array, sparse matrix, texts or series
       raw_bytes.py      compressed files and encodings of text
       csv_files.py      delimiters, headers, decimal signs, dates, line numbers
+      thousands.py      numbers with separated thousands
       arrays.py         .npy, .npz and Matrix Market files
     features.py       contents, columns, metric, scale -> X
       tables.py         columns of a table as numbers or texts

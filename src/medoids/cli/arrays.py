@@ -44,6 +44,14 @@ _DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
 )
+# How NumPy's own messages about a header begin; others are those of Python's parser.
+_HEADER_MESSAGES = (
+    "shape is not valid",
+    "fortran_order is not",
+    "descr is not a valid",
+    "Header does not contain",
+    "Header length",
+)
 # Bytes of a row pointer of a sparse matrix.
 _POINTER_BYTES = 8
 # NumPy refuses longer headers of .npy files.
@@ -93,7 +101,12 @@ def _check_shape(stream: IO[bytes], size: int) -> tuple[int, ...]:
     """Return the shape in a header, if an array can have it and its bytes follow."""
     version = npy_format.read_magic(stream)
     read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
-    shape, _, dtype = read(stream)
+    try:
+        shape, _, dtype = read(stream)
+    except _DAMAGED as error:
+        if str(error).startswith(_HEADER_MESSAGES):
+            raise
+        raise ValueError("its header is damaged") from None
     if min(shape, default=0) < 0 or (0 in shape and max(shape) > size):
         raise ValueError(f"no array has the shape {shape}")
     needed, available = math.prod(shape) * dtype.itemsize, size - stream.tell()

@@ -4,13 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from typing import Any
 
 from medoids.cli.messages import Failure
 
-__all__ = ["FORMATS", "Contents", "ReadOptions", "Selection"]
+__all__ = ["FORMATS", "Contents", "ReadOptions", "Selection", "is_date_format", "is_delimiter"]
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "npy", "npz", "mtx", "text")
+
+
+def is_delimiter(text: str) -> bool:
+    """Return whether a text can separate the cells of a CSV file."""
+    return len(text) == 1 and text.isascii() and text not in '\r\n"'
+
+
+def is_date_format(form: str) -> bool:
+    """Return whether day, month and year follow from a date in a format.
+
+    >>> is_date_format("%d/%m/%y"), is_date_format("%d/%m"), is_date_format("%H"), is_date_format("%Q")
+    (True, False, False, False)
+    """
+    example = datetime(2024, 12, 31)
+    try:
+        return datetime.strptime(example.strftime(form), form) == example
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from pyarrow import csv as arrow_csv
 from medoids.cli.contents import Contents, ReadOptions
 from medoids.cli.messages import Failure, WrongUsage
 from medoids.cli.spreadsheets import unprotected, unprotected_name
+from medoids.cli.thousands import convert_thousands, find_grouping
 from medoids.wording import counted
 
 __all__ = [
@@ -53,12 +54,27 @@ _HEADER_NOTES = {
 }
 _TIME_FORMATS = ("", " %H:%M", " %H:%M:%S")
 # Arrow reads YYYY-MM-DD by itself.
-_DATE_FORMATS = [
-    *(f"%d{sign}%m{sign}%Y{time}" for sign in "./-" for time in _TIME_FORMATS),
-    *(f"%m{sign}%d{sign}%Y{time}" for sign in "./-" for time in _TIME_FORMATS),
-    *(f"%Y{sign}%m{sign}%d{time}" for sign in "./" for time in _TIME_FORMATS),
+_DAY_FORMATS = [
+    *(f"%d{sign}%m{sign}%Y" for sign in "./-"),
+    *(f"%m{sign}%d{sign}%Y" for sign in "./-"),
+    *(f"%Y{sign}%m{sign}%d" for sign in "./"),
+    "%d.%m.%y",
+    *(f"%d{sign}{month}{sign}%Y" for sign in " -" for month in ("%b", "%B")),
+    *(f"{month} %d{sign} %Y" for sign in (",", "") for month in ("%b", "%B")),
 ]
-_DATE_LIKE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}( \d{1,2}:\d\d(:\d\d)?)?")
+_DATE_FORMATS = [day + time for day in _DAY_FORMATS for time in _TIME_FORMATS]
+# Without dots, three numbers of two digits may be anything, so these formats are only suggested.
+_SHORT_DATE_FORMATS = [
+    sign.join(order) + time
+    for order in (("%d", "%m", "%y"), ("%m", "%d", "%y"), ("%y", "%m", "%d"))
+    for sign in "/-"
+    for time in _TIME_FORMATS
+]
+_DATE_LIKE = re.compile(
+    r"(\d{1,4}([./-])\d{1,2}\2\d{1,4}|\d{1,2}([ -])[a-z]{3,9}\3\d{4}|[a-z]{3,9} \d{1,2},? \d{4})"
+    r"( \d{1,2}:\d\d(:\d\d)?)?",
+    re.IGNORECASE,
+)
 
 
 def find_delimiter(sample: str, decimal: str | None = None) -> str | None:
@@ -101,11 +117,15 @@ def find_decimal(sample: str, delimiter: str, header: bool) -> str:
     (',', '.')
     """
     rows = list(_rows(sample, delimiter))[1 if header else 0 :]
-    cells = [cell for row in rows for cell in row if cell not in _MISSING_CELLS]
-    if not any("," in cell for cell in cells) or any("." in cell and is_number(cell) for cell in cells):
+    width = max(map(len, rows), default=0)
+    columns = [[row[at] for row in rows if at < len(row) and row[at] not in _MISSING_CELLS] for at in range(width)]
+    groupings = [find_grouping(column) for column in columns]
+    plain = [column for column, grouping in zip(columns, groupings, strict=True) if grouping is None]
+    if any("." in cell and is_number(cell) for column in plain for cell in column):
         return "."
-    for at in range(max(map(len, rows))):
-        column = [row[at] for row in rows if at < len(row) and row[at] not in _MISSING_CELLS]
+    if "," in groupings:
+        return ","
+    for column in plain:
         if all(is_number(cell, ",") for cell in column) and any(
             "," in cell and not re.fullmatch(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", cell) for cell in column
         ):
@@ -178,7 +198,12 @@ def read_csv(data: Any, name: str, how: ReadOptions, limit: int) -> Contents:
     if how.decimal is None and decimal == ",":
         notes.append(f"{name}: commas are read as decimal signs (with --decimal ., as text)")
     found = replace(how, delimiter=delimiter, header=header, decimal=decimal)
-    return _convert_dates(Contents(name, "table", unprotected(table), place, notes, found))
+    contents = _convert_dates(Contents(name, "table", unprotected(table), place, notes, found))
+    # A point that is the decimal sign only by default does not decide what a comma is.
+    known = decimal if decimal == "," else how.decimal
+    contents.values, thousands = convert_thousands(contents.values, how.texts, known)
+    contents.notes += thousands
+    return contents
 
 
 def _numbered_rows(data: Any, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -236,12 +261,14 @@ def find_date_formats(cells: list[str]) -> list[str]:
     (['%d.%m.%Y'], [])
     >>> find_date_formats(["03/04/2024"]), find_date_formats(["03/04/2024", "03/14/2024"])
     (['%d/%m/%Y', '%m/%d/%Y'], ['%m/%d/%Y'])
+    >>> find_date_formats(["31.12.24"]), find_date_formats(["01 Jan 2020", "12 May 2021"])
+    (['%d.%m.%y'], ['%d %b %Y'])
     """
     if not cells or not all(map(_DATE_LIKE.fullmatch, cells)):
         return []
     fitting = [form for form in _DATE_FORMATS if _not_a_date(cells, form) is None]
-    # With dots, the day comes first in every country that uses them.
-    return fitting[:1] if fitting and "." in fitting[0] else fitting
+    # With dots, the day comes first in every country that uses them; the name of a month is not a day.
+    return fitting[:1] if fitting and ("." in fitting[0] or "%b" in fitting[0]) else fitting
 
 
 def _convert_dates(contents: Contents) -> Contents:
@@ -297,6 +324,12 @@ def _doubts(contents: Contents, column: str, cells: list[str], formats: list[str
         return [
             f"column {column!r} holds dates such as {cells[0]}, in which day and month are ambiguous, so it is read as "
             f"text; --date-format {formats[0]} or {formats[1]} says which comes first"
+        ]
+    short = [form for form in _SHORT_DATE_FORMATS if cells and _not_a_date(cells, form) is None]
+    if short and not formats:
+        return [
+            f"column {column!r} is read as text; if {cells[0]} is a date, give its form with --date-format, such as "
+            f"{' or '.join(short)}"
         ]
     wrong = [cell for cell in cells if not _DATE_LIKE.fullmatch(cell)]
     if formats or not 0 < len(wrong) < 0.5 * len(cells):

@@ -184,6 +184,8 @@ def _from_array(contents: Contents, selection: Selection, metric: str) -> Featur
                 f"--columns and --ignore choose columns, but {name} holds series, an array of shape {X.shape}"
             )
     else:
+        if 0 in X.shape[1:]:
+            raise Failure(f"{name} holds an array of shape {X.shape}, which has no columns")
         X = as_rows(X)
         if selection.columns or selection.ignore:
             every = [f"x{f}" for f in range(X.shape[1])]

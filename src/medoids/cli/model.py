@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import reprlib
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ from medoids.cli.contents import Contents, ReadOptions
 from medoids.cli.features import Features, Scaling, as_rows, metric_kinds
 from medoids.cli.messages import Failure, WrongUsage
 from medoids.cli.model_schema import check_model_body
-from medoids.cli.tables import canonical_table, number_columns, text_column
+from medoids.cli.tables import canonical_table, number_columns, reads_as_number, text_column
 from medoids.distances import dissimilarity
 from medoids.engine.arrays import Float64s
 from medoids.engine.threads import spans
@@ -61,6 +62,15 @@ _ARROW_TYPES = {
     "string": pa.string(),
     "timestamp[us]": pa.timestamp("us"),
 }
+# What messages call the cells of these types.
+_CELL_NAMES = {
+    "int64": "a whole number",
+    "double": "a number",
+    "bool": "true or false",
+    "string": "a text",
+    "timestamp[us]": "a date",
+}
+_SAVE_AGAIN = "make it again with cluster --save"
 # Kinds of contents that a kind of model takes; other kinds of models take numbers of any of these.
 _ACCEPTED_CONTENTS = {"strings": ("texts",), "series": ("series", "array"), "table": ("table",)}
 _NUMBER_CONTENTS = ("table", "array", "sparse")
@@ -92,8 +102,12 @@ def save_model(draft: Path, found: Features, clustering: Clustering) -> None:
     draft.write_text(json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def _checksum(body: Any) -> str:
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+def _checksum(body: Any) -> str | None:
+    """Return the checksum of a model, or None if it is nested more deeply than JSON is written."""
+    try:
+        text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    except RecursionError:
+        return None
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -124,10 +138,11 @@ def _json_rows(table: Any) -> Any:
 
 
 class Model:
-    """Medoids to compare with new data; ``body`` is the part ``model`` of a file."""
+    """Medoids to compare with new data; ``body`` is the part ``model`` of the file ``path``."""
 
-    def __init__(self, body: dict[str, Any]) -> None:
+    def __init__(self, body: dict[str, Any], path: str) -> None:
         self.body = body
+        self._path = path
         self.kind: str = body["kind"]
         self.metric: str = body["metric"]
         self.k = len(body["rows"])
@@ -145,7 +160,10 @@ class Model:
             return np.asarray(X[:, self.body["rows"]], dtype=np.float64).T
         from medoids.inputs import check_data  # loads scikit-learn, which a wrong file need not wait for
 
-        fitted = dissimilarity(check_data(self._medoids(), self.metric), self.metric, self.body["metric_params"])
+        try:
+            fitted = dissimilarity(check_data(self._medoids(), self.metric), self.metric, self.body["metric_params"])
+        except (ValueError, TypeError) as error:
+            raise Failure(f"{self._path} is not a valid model: {error}; {_SAVE_AGAIN}") from None
         medoids = fitted.take(np.arange(self.k))
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         parts = (check_data(X[span], self.metric) for span in spans(n, _PREDICTED_ROWS))
@@ -187,10 +205,10 @@ class Model:
         for name, kind in types.items():
             try:
                 columns[name] = table[name].cast(_ARROW_TYPES[kind])
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                raise Failure(
-                    f"{contents.name}: column {name!r} is not {kind}, as in the model: {str(error).splitlines()[0]}"
-                ) from None
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                row = _first_misfit(table[name], kind, contents.how.decimal or ".")
+                problem = f"is {reprlib.repr(table[name][row].as_py())}, but in the model's file it is"
+                raise contents.cell_failure(row, name, f"{problem} {_CELL_NAMES[kind]}; correct it") from None
         return pa.table(columns)
 
     def _numbers_of(self, contents: Contents) -> Any:
@@ -217,6 +235,21 @@ class Model:
         return X.toarray() if contents.kind == "sparse" and self.kind == "vectors" else X
 
 
+def _first_misfit(column: Any, kind: str, decimal: str) -> int:
+    """Return the row of the first cell that is not of a type, in a column that cannot be converted to it."""
+    for row, cell in enumerate(column):
+        # A single cell that is not a number makes all cells of its column text.
+        if pa.types.is_string(column.type) and kind in ("int64", "double"):
+            if cell.is_valid and not reads_as_number(cell.as_py(), decimal):
+                return row
+            continue
+        try:
+            cell.cast(_ARROW_TYPES[kind])
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return row
+    return 0
+
+
 def _check_columns(contents: Contents, names: list[str]) -> None:
     """Refuse a table without a column of the model."""
     present = set(contents.values.column_names)
@@ -228,25 +261,27 @@ def _check_columns(contents: Contents, names: list[str]) -> None:
 
 def load_model(path: str) -> Model:
     """Read a model file, and refuse one that is not as it was written."""
-    again = "make it again with cluster --save"
     try:
         whole = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise Failure(f"cannot read the model file {path}: {error.strerror}") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise Failure(f"{path} is not a model file, or was cut: {error}; {_SAVE_AGAIN}") from None
     except (ValueError, RecursionError) as error:
-        raise Failure(f"{path} is not a model file, or was cut: {error}; {again}") from None
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else "a number has thousands of digits"
+        raise Failure(f"{path} is not a model file, or was cut: {reason}; {_SAVE_AGAIN}") from None
     if not isinstance(whole, dict) or whole.get("format") != _FILE_FORMAT:
         raise Failure(
             f"{path} is not a model file: it does not say format {_FILE_FORMAT!r}; make one with cluster --save"
         )
     if whole.get("version") != _FILE_VERSION:
         version = f"version {whole.get('version')!r}, and this program reads version {_FILE_VERSION}"
-        raise Failure(f"{path} is of {version}; {again}, or use another version of medoids")
+        raise Failure(f"{path} is of {version}; {_SAVE_AGAIN}, or use another version of medoids")
     body = whole.get("model")
-    if not isinstance(body, dict) or whole.get("sha256") != _checksum(body):
-        raise Failure(f"{path} was changed or damaged: its checksum does not match its content; {again}")
+    if not isinstance(body, dict) or whole.get("sha256", "") != _checksum(body):
+        raise Failure(f"{path} was changed or damaged: its checksum does not match its content; {_SAVE_AGAIN}")
     try:
         check_model_body(body)
     except (ValueError, WrongUsage) as error:
-        raise Failure(f"{path} is not a valid model: {error}; {again}") from None
-    return Model(body)
+        raise Failure(f"{path} is not a valid model: {error}; {_SAVE_AGAIN}") from None
+    return Model(body, path)

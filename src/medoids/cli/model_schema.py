@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from typing import Any
 
-from medoids.cli.contents import FORMATS
+from medoids.cli.contents import FORMATS, is_date_format, is_delimiter
 from medoids.cli.features import metric_kinds
 from medoids.cli.raw_bytes import is_encoding
 from medoids.storage.forms import (
@@ -33,6 +34,9 @@ _CELL_FORMS: dict[str, Form] = {
     "string": text(),
     "timestamp[us]": _INT64,
 }
+_PLAIN_VALUE = either(nothing, flag, text(), number())
+# A parameter of a metric has one value, several in a list, or one for each of some columns.
+_METRIC_PARAMETER = either(sequence(_PLAIN_VALUE), mapping(_PLAIN_VALUE), _PLAIN_VALUE)
 # Kinds of models whose data have a fixed number of columns.
 _KINDS_WITH_WIDTH = ("vectors", "sparse", "matrix")
 _MODEL_KINDS = (*_KINDS_WITH_WIDTH, "table", "strings", "series")
@@ -51,7 +55,7 @@ def check_model_body(body: Any) -> None:
         {
             "kind": anything,
             "metric": text(),
-            "metric_params": either(nothing, mapping(anything)),
+            "metric_params": either(nothing, mapping(_METRIC_PARAMETER)),
             "columns": either(nothing, sequence(text(), length=width if kind == "vectors" else None, distinct=True)),
             "scaling": either(nothing, record({"centre": row, "spread": row})) if kind == "vectors" else nothing,
             "n": anything,
@@ -60,14 +64,24 @@ def check_model_body(body: Any) -> None:
             "reading": _READING,
             "medoids": anything,
         },
-        optional=dict.fromkeys(("algorithm", "loss", "sizes", "seed", "made_by"), anything),
+        optional={
+            "algorithm": text(),
+            "loss": number(),
+            "sizes": sequence(whole()),
+            "seed": either(nothing, whole()),
+            "made_by": text(),
+        },
     )(body, "model")
     known = metric_kinds(body["metric"])
     if kind not in known and not (kind == "vectors" and known & _KINDS_OF_VECTORS):
         raise ValueError(f"model.metric is {body['metric']!r}, which does not take {kind}")
-    if body["scaling"] is not None and not all(body["scaling"]["spread"]):
-        raise ValueError("model.scaling.spread has a 0")
+    if body["scaling"] is not None and min(body["scaling"]["spread"]) <= 0:
+        raise ValueError("model.scaling.spread has a number that is not above 0")
     _medoids(kind, width, body["medoids"], len(body["rows"]))(body["medoids"], "model.medoids")
+    types = body["medoids"]["types"] if kind == "table" else dict.fromkeys(body["columns"] or (), kind)
+    for name in body["reading"]["dates"]:
+        if types.get(name, "timestamp[us]") != "timestamp[us]":
+            raise ValueError(f"model.reading.dates has column {reprlib.repr(name)}, which holds {types[name]}")
 
 
 def _medoids(kind: str, width: int | None, medoids: Any, k: int) -> Form:
@@ -113,11 +127,11 @@ def _text_that(test: Callable[[str], bool], wanted: str) -> Form:
 _READING = record(
     {
         "format": either(nothing, text(FORMATS)),
-        "delimiter": either(nothing, _text_that(lambda value: len(value) == 1, "one character")),
+        "delimiter": either(nothing, _text_that(is_delimiter, "one ASCII character")),
         "header": either(nothing, flag),
         "decimal": either(nothing, text((".", ","))),
         "encoding": either(nothing, _text_that(is_encoding, "an encoding")),
         "array": text(),
-        "dates": mapping(text()),
+        "dates": mapping(_text_that(is_date_format, "a format with day, month and year")),
     }
 )

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from medoids.cli.contents import FORMATS
+from medoids.cli.contents import FORMATS, is_date_format, is_delimiter
 from medoids.cli.messages import Failure, WrongUsage
 from medoids.cli.raw_bytes import is_encoding
 from medoids.wording import unknown
@@ -156,19 +155,6 @@ def _is_memory_size(given: str) -> bool:
         return False
 
 
-def _is_date_format(given: str) -> bool:
-    """Return whether day, month and year follow from a date in a format.
-
-    >>> _is_date_format("%d/%m/%Y"), _is_date_format("%H")
-    (True, False)
-    """
-    example = datetime(2024, 12, 31)
-    try:
-        return datetime.strptime(example.strftime(given), given) == example
-    except ValueError:
-        return False
-
-
 FileArgument = Annotated[
     str,
     typer.Argument(
@@ -192,7 +178,7 @@ DelimiterOption = Annotated[
     typer.Option(
         metavar="CHARACTER",
         parser=_accept(
-            lambda given: given in _DELIMITER_NAMES or re.fullmatch(r"[^\r\n\"\x80-\U0010ffff]", given),
+            lambda given: given in _DELIMITER_NAMES or is_delimiter(given),
             "--delimiter {given!r} must be one ASCII character, tab or space, and not a quotation mark",
             lambda given: _DELIMITER_NAMES.get(given, given),
         ),
@@ -232,7 +218,7 @@ DateFormatOption = Annotated[
     typer.Option(
         metavar="FORMAT",
         parser=_accept(
-            _is_date_format,
+            is_date_format,
             "--date-format {given} must say where day, month and year are, as strptime takes it, such as %d/%m/%Y",
         ),
         help="Form of the dates in a CSV file, such as %d/%m/%Y; detected by default.",

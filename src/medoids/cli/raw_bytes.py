@@ -45,6 +45,8 @@ _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+# Python's encodings of host names and of its own source, in which no file is written.
+_NOT_FOR_FILES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined")
 
 
 def unpacked_limit(given: int | str | None) -> int:
@@ -56,17 +58,17 @@ def unpacked_limit(given: int | str | None) -> int:
     return parse_bytes(given)
 
 
-def check_unpacked_size(name: str, limit: int, size: int | None = None) -> None:
+def check_unpacked_size(name: str, limit: int, size: int | None = None, verb: str = "unpacks to") -> None:
     """Refuse a file that unpacks to more than the limit; if ``size`` is None, it is known to be more.
 
     >>> check_unpacked_size("x.npz", 1000, 2000)
     Traceback (most recent call last):
-    medoids.cli.messages.Failure: x.npz unpacks to 2,000 bytes, more than the limit of 1,000; raise --max-bytes if you \
-trust it
+    medoids.cli.messages.Failure: x.npz unpacks to 2,000 bytes, more than the limit of 1,000 bytes; raise --max-bytes \
+if you trust it
     """
     if size is None or size > limit:
         much = "more" if size is None else f"{size:,} bytes, more"
-        raise Failure(f"{name} unpacks to {much} than the limit of {limit:,}; raise --max-bytes if you trust it")
+        raise Failure(f"{name} {verb} {much} than the limit of {limit:,} bytes; raise --max-bytes if you trust it")
 
 
 def _memory() -> int:
@@ -84,7 +86,7 @@ def _memory() -> int:
 def open_bytes(path: str, limit: int) -> tuple[Any, str]:
     """Return the bytes of a file, memory-mapped unless compressed, and the suffix that names its format."""
     if path == "-":
-        return _read_stream(sys.stdin.buffer, "standard input", limit), ""
+        return _read_stream(sys.stdin.buffer, "standard input", limit, "holds"), ""
     file = Path(path)
     try:
         with file.open("rb") as raw:
@@ -101,27 +103,27 @@ def open_bytes(path: str, limit: int) -> tuple[Any, str]:
         raise Failure(f"{path} is not a whole {file.suffix} file: {error}") from None
 
 
-def _read_stream(stream: IO[bytes], name: str, limit: int) -> bytes:
+def _read_stream(stream: IO[bytes], name: str, limit: int, verb: str = "unpacks to") -> bytes:
     """Read to the end, or fail at the limit."""
     content = io.BytesIO()
     while chunk := stream.read(_STREAM_CHUNK):
         if content.tell() + len(chunk) > limit:
-            check_unpacked_size(name, limit)
+            check_unpacked_size(name, limit, verb=verb)
         content.write(chunk)
     return content.getvalue()
 
 
 def is_encoding(name: str) -> bool:
-    """Return whether a name is that of a text encoding of Python.
+    """Return whether a name is that of a text encoding of Python in which a file can be written.
 
-    >>> is_encoding("latin-1"), is_encoding("hex"), is_encoding("klingon")
-    (True, False, False)
+    >>> is_encoding("latin-1"), is_encoding("hex"), is_encoding("klingon"), is_encoding("unicode_escape")
+    (True, False, False, False)
     """
     try:
         "a".encode(name)
     except (LookupError, ValueError):
         return False
-    return True
+    return codecs.lookup(name).name.replace("_", "-") not in _NOT_FOR_FILES
 
 
 def marked_encoding(data: Any) -> str | None:

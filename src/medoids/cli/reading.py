@@ -174,8 +174,8 @@ def _parse_json(line: str, where: str) -> Any:
         raise Failure(f"{where} is nested too deeply") from None
     except UnicodeEncodeError:
         raise Failure(f"{where} holds half of a surrogate pair, such as \\ud800; correct the text") from None
-    except ValueError as error:  # numbers of thousands of digits
-        raise Failure(f"{where} cannot be read: {error}") from None
+    except ValueError:
+        raise Failure(f"{where} holds a number of thousands of digits; correct it") from None
     return item
 
 
@@ -185,6 +185,11 @@ def _convert_objects(contents: Contents) -> None:
         nested = next((key for key, value in item.items() if isinstance(value, (dict, list))), None)
         if nested is not None:
             raise contents.cell_failure(row, nested, "is not a number or a text; leave it out of the file")
+        large = next(
+            (key for key, value in item.items() if type(value) is int and abs(value) > sys.float_info.max), None
+        )
+        if large is not None:
+            raise contents.cell_failure(row, large, "is beyond 1.8e308, the largest number; correct it")
     keys = dict.fromkeys(key for item in items for key in item)
     contents.kind, contents.values = (
         "table",

@@ -12,9 +12,18 @@ import pyarrow.compute as pc
 from medoids.cli.contents import Contents, Selection
 from medoids.cli.csv_files import is_number
 from medoids.cli.messages import WrongUsage
+from medoids.cli.thousands import find_grouping
 from medoids.wording import counted
 
-__all__ = ["canonical_table", "default_metric", "feature_columns", "is_numeric", "number_columns", "text_column"]
+__all__ = [
+    "canonical_table",
+    "default_metric",
+    "feature_columns",
+    "is_numeric",
+    "number_columns",
+    "reads_as_number",
+    "text_column",
+]
 
 # Whole numbers up to this size are exact in single precision.
 _LARGEST_EXACT_FLOAT32 = 2**24
@@ -116,9 +125,10 @@ def _decimal_hint(contents: Contents, name: str) -> str:
     cells = [cell for cell in pc.unique(contents.values[name]).to_pylist() if cell is not None]
     if contents.how.decimal is None or not cells or not all(is_number(str(cell), other) for cell in cells):
         return ""
+    grouping = find_grouping([str(cell) for cell in cells], contents.how.decimal)
     return (
         f"column {name!r} holds text such as {cells[0]!r}: if the {sign} is a decimal sign, add --decimal {other}; "
-        "if it separates thousands, remove it"
+        f"if it separates thousands, {f'add --decimal {grouping}' if grouping else 'remove it'}"
     )
 
 
@@ -135,6 +145,15 @@ def _refuse_wrong_number(contents: Contents, name: str) -> None:
             f"is {wrong[0]!r}, which is not a number, but {others}; correct it, leave the column out with "
             f"--ignore {name}, or take its values as categories with --metric gower",
         )
+
+
+def reads_as_number(cell: str, decimal: str) -> bool:
+    """Return whether a cell is a number, with or without separated thousands.
+
+    >>> reads_as_number("1.234,5", ","), reads_as_number("1.23,5", ",")
+    (True, False)
+    """
+    return is_number(cell, decimal) or find_grouping([cell], decimal) is not None
 
 
 def text_column(contents: Contents, name: str) -> list[str]:
@@ -177,7 +196,7 @@ def number_columns(contents: Contents, names: Sequence[str], user: str) -> Any:
 
 def _refuse_text(contents: Contents, name: str, user: str) -> None:
     cells, decimal = contents.values[name].to_pylist(), contents.how.decimal or "."
-    numbers = [cell is None or (isinstance(cell, str) and is_number(cell, decimal)) for cell in cells]
+    numbers = [cell is None or (isinstance(cell, str) and reads_as_number(cell, decimal)) for cell in cells]
     row = numbers.index(False) if False in numbers else 0
     cell = cells[row].isoformat(" ") if hasattr(cells[row], "isoformat") else repr(cells[row])
     hint = _decimal_hint(contents, name)

@@ -62,18 +62,28 @@ def whole(low: int = 0, high: int = _LARGEST_INT64) -> Form:
     return _form(lambda value: type(value) is int and low <= value <= high, f"a whole number {limits}")
 
 
-def number(least: float = -math.inf) -> Form:
+def number(least: float = -math.inf, most: float = math.inf) -> Form:
     """A finite integer or float."""
-    limit = f" of at least {least:g}" if math.isfinite(least) else ""
-    low, high = max(least, -sys.float_info.max), sys.float_info.max
-    return _form(lambda value: type(value) in (int, float) and low <= value <= high, f"a finite number{limit}")
+    limits = [f" of at least {least:g}"] if math.isfinite(least) else []
+    limits += [f" of at most {most:g}"] if math.isfinite(most) else []
+    low, high = max(least, -sys.float_info.max), min(most, sys.float_info.max)
+    wanted = f"a finite number{' and'.join(limits)}"
+    return _form(lambda value: type(value) in (int, float) and low <= value <= high, wanted)
 
 
 def text(choices: Collection[str] | None = None) -> Form:
     """A string, or one of some strings."""
     if choices is None:
-        return _form(lambda value: isinstance(value, str), "a string")
+        return _form(_is_text, "a string that UTF-8 can encode")
     return _form(lambda value: isinstance(value, str) and value in choices, f"one of {', '.join(sorted(choices))}")
+
+
+def _is_text(value: Any) -> bool:
+    """Return whether a value is a string without half of a surrogate pair, which JSON can escape."""
+    try:
+        return isinstance(value, str) and value.encode() is not None
+    except UnicodeEncodeError:
+        return False
 
 
 def either(*forms: Form) -> Form:
@@ -125,6 +135,7 @@ def mapping(of: Form) -> Form:
 
     def check(value: Any, where: str) -> None:
         for name, part in value.items():
+            text()(name, f"a name in {where}")
             of(part, f"{where}.{name}")
 
     return _form(lambda value: isinstance(value, dict), "an object", check)

@@ -30,6 +30,8 @@ __all__ = ["Best", "Bounds", "Saved", "random_of", "state_of"]
 
 # The bit generators of NumPy; a file may name nothing else.
 _GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+# Seconds of a fit: more than a century.
+_LONGEST_FIT = 4e9
 # Algorithms that record no step before they have all medoids.
 _WITHOUT_BUILD_STEPS = ("clara", "clarans")
 
@@ -145,7 +147,7 @@ def _state_form(bounds: Bounds) -> Form:
             "medoid_out": either(nothing, row),
             "loss": number(),
             "n_evaluations": count,
-            "seconds": number(0),
+            "seconds": number(0, _LONGEST_FIT),
             "references": count,
             "candidates": count,
         }
@@ -169,7 +171,7 @@ def _state_form(bounds: Bounds) -> Form:
             "medoids": sequence(row, least=1, most=k, distinct=True),
             "trace": sequence(step, least=1),
             "counts": mapping(record({"requested": count, "computed": count, "cached": count})),
-            "seconds": number(0),
+            "seconds": number(0, _LONGEST_FIT),
             "origin": _random_form,
             "random": _random_form,
             "position": position,
@@ -186,7 +188,10 @@ def _check_consistency(state: dict[str, Any], bounds: Bounds) -> None:
     proposed = [row for _, row in position.get("round", [[]])[0]]
     excluded = {*medoids, *proposed}.union(*complete) & set(bounds.excluded)
     if excluded:
-        raise ValueError(f"state has row {min(excluded)} as a medoid, which has weight 0 and cannot be one")
+        raise ValueError(f"state has row {min(excluded)} as a medoid, but it has weight 0 or missing values")
+    swaps = sum(step["phase"] == "swap" for step in state["trace"])
+    if position["swaps"] != swaps:
+        raise ValueError(f"state.position.swaps is {position['swaps']}, but state.trace has {swaps}")
     if (state["start"] > 0) != (best is not None):
         raise ValueError("state.best must be present from the second start on, and only then")
     if len(medoids) == bounds.k:
