@@ -108,7 +108,7 @@ def cluster(
         float | None,
         typer.Option(
             min=0,
-            help="Seconds after which the search ends, whatever it is doing; the best so far is kept.",
+            help="Seconds after which the search ends with the best so far. Labels take k n distances in any case.",
             rich_help_panel=FIT_PANEL,
         ),
     ] = None,
