@@ -52,6 +52,16 @@ def letter(tmp_path: Path) -> np.ndarray:
     return X
 
 
+def test_progress_goes_to_standard_error_unless_quiet(medoids: Run, letter: np.ndarray) -> None:
+    message = medoids("cluster", "letter.csv", "-k", 5, "--json").stderr
+    assert "medoids: fastpam1 (the 600 x 600 distance matrix is small" in message
+    assert re.search(r"^medoids: done in \d+\.\d s: loss .* distances$", message, re.MULTILINE)
+    assert medoids("cluster", "letter.csv", "-k", 5, "--quiet").stderr == ""
+    message = medoids("choose-k", "letter.csv", "--k", "2:4").stderr
+    assert re.search(r"^medoids: done in ", message, re.MULTILINE)
+    assert medoids("choose-k", "letter.csv", "--k", "2:4", "--quiet").stderr == ""
+
+
 def test_a_csv_gives_what_the_function_gives(medoids: Run, tmp_path: Path, letter: np.ndarray) -> None:
     run = medoids("cluster", "letter.csv", "-k", 5, "--metric", "l1", "-o", "l.csv", "--medoids", "m.csv", "--json")
     found = k_medoids(letter.astype(float), 5, metric="l1", random_state=0)

@@ -351,5 +351,5 @@ ImageShapeOption = Annotated[
 ]
 AsJsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT_PANEL)]
 QuietOption = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print no notes and no progress bar.", rich_help_panel=OUTPUT_PANEL)
+    bool, typer.Option("--quiet", "-q", help="Print no notes and no progress.", rich_help_panel=OUTPUT_PANEL)
 ]
