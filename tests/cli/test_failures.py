@@ -219,6 +219,14 @@ def test_an_output_that_another_process_writes_is_refused(medoids: Run, tmp_path
     assert (tmp_path / "l.csv").read_text() == "of the other"
 
 
+def test_a_link_in_the_place_of_a_lock(medoids: Run, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(GOOD)
+    (tmp_path / ".l.csv.lock").symlink_to(tmp_path / "elsewhere")
+    message = medoids("cluster", "x.csv", "-k", "2", "-o", "l.csv", code=1).stderr
+    assert "error: l.csv cannot be locked: its lock, " in message
+    assert "Errno" not in message
+
+
 def _model(medoids: Run, tmp_path: Path) -> dict[str, object]:
     (tmp_path / "x.csv").write_text(GOOD)
     medoids("cluster", "x.csv", "-k", 2, "--save", "model")
