@@ -89,3 +89,9 @@ def test_a_number_of_thousands_of_digits(tmp_path: Path) -> None:
     (tmp_path / "model").write_text('{"format": "medoids model", "version": ' + "1" * 5000 + "}")
     with pytest.raises(Failure, match="model is not a model file, or was cut: a number has thousands of digits"):
         load_model(str(tmp_path / "model"))
+
+
+def test_medoids_of_any_size_are_measured(tmp_path: Path) -> None:
+    path = forged(tmp_path, VECTORS, "none", putting("medoids", to=[[1e307, -1e307], [1.0, 2.0]]))
+    found = load_model(path).distances(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    np.testing.assert_allclose(found, [[2**0.5 * 1e307] * 2, [0, 8**0.5]], rtol=1e-12)
