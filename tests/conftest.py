@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,12 @@ _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / f"numba-{_WORKER}"))
 # Fixtures that show what a test needs.
 _MARKS_OF_FIXTURES = {"browser": "browser", "medoids": "command", "client": "dask"}
+
+
+def pytest_configure() -> None:
+    """Listen to Ctrl-C, for tests that send it: a shell starts what runs in the background with it ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
