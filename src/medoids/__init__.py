@@ -6,9 +6,10 @@ The tree shows the architecture. Imports point down only, and a test checks it::
                  reproduction/ (the paper's experiments)  datasets/ (its data)
     quality/     how good, and which k: silhouettes, certificates, paths over k
     pipeline.py  from X and settings to a result: the one way that all faces take
+    cluster/     the search where no machine holds all rows
     algorithms/  one file each, named as in the literature
-    exact/  paired/  bandit/  cluster/      what the algorithms share: the matrix; PairedPAM's and BanditPAM's searches;
-                                            the same search where no machine holds all rows
+    exact/  paired/  bandit/  optimal/      what the algorithms share: the matrix; PairedPAM's and BanditPAM's searches;
+                                            restarts, lower bounds and proofs on a matrix
     core/        the problem, the run, who is nearest to whom, how a search starts and descends
     settings.py  inputs.py  result.py       the keywords; what X may be; what a fit returns
     progress.py  callbacks.py  wording.py   what a fit says while it runs
