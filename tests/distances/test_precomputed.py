@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from medoids import KMedoids, k_medoids
 from medoids.distances import SMALL, dissimilarity
 from medoids.distances.precomputed import Precomputed
-from medoids.settings import check_data
+from medoids.inputs import check_data
 
 WHOLE = slice(None)
 X = np.random.default_rng(0).normal(size=(60, 3))
