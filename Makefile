@@ -44,7 +44,7 @@ bench: $(VENV)/.dev
 bench-full: $(VENV)/.dev
 	$(BIN)/python -m benchmarks exact startup first calls peers bandit cifar covertype growth large_k delta coverage
 
-# The paper's experiments, hours: goes on where it was stopped. SCALE=quick takes minutes.
+# The paper's experiments, hours: resumes where it was stopped. SCALE=quick takes minutes.
 SCALE ?= paper
 reproduce: $(VENV)/.dev
 	MEDOIDS_DATA="$${MEDOIDS_DATA:-$(wildcard ../shared/data)}" $(BIN)/medoids reproduce --scale $(SCALE) --out $(if $(filter paper,$(SCALE)),results,reproduced-$(SCALE))

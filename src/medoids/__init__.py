@@ -2,7 +2,7 @@
 
 The tree shows the architecture. Imports point down only, and a test checks it::
 
-    faces        estimator.py  api.py (k_medoids)  dask.py  cli/  reporting/  plot.py  demo.py     what people touch
+    faces        estimator.py  api.py (k_medoids)  dask.py  cli/  reporting/  plot.py  demo.py     what users call
                  reproduction/ (the paper's experiments)  datasets/ (its data)
     quality/     how good, and which k: silhouettes, certificates, paths over k
     pipeline.py  from X and settings to a result: the one way that all faces take
@@ -10,7 +10,7 @@ The tree shows the architecture. Imports point down only, and a test checks it::
     algorithms/  one file each, named as in the literature
     exact/  paired/  bandit/  optimal/      what the algorithms share: the matrix; PairedPAM's and BanditPAM's searches;
                                             restarts, lower bounds and proofs on a matrix
-    core/        the problem, the run, who is nearest to whom, how a search starts and descends
+    core/        the problem, the run, the nearest medoids of each point, how a search starts and descends
     settings.py  inputs.py  result.py       the keywords; what X may be; what a fit returns
     progress.py  callbacks.py  wording.py   what a fit says while it runs
     storage/     checkpoints, fingerprints of data, outputs, rows in Parquet and Zarr

@@ -201,7 +201,7 @@ def check_checkpoint(checkpoint: Any, resume: Any, n_clusters: Any) -> None:
         raise TypeError(f"resume={resume!r} must be True or False; the file is named by checkpoint")
     if checkpoint is None:
         if resume:
-            raise ValueError("resume=True needs checkpoint=PATH, the file to go on from")
+            raise ValueError("resume=True needs checkpoint=PATH, the file to resume from")
         return
     if not isinstance(checkpoint, (str, os.PathLike)):
         raise TypeError(f"checkpoint={checkpoint!r} must be the path of a file, or None")
@@ -297,7 +297,7 @@ def check_candidates(candidates: Any) -> str | None:
 
 
 def check_k_range(k_range: Any, n_positive: int, least: int) -> list[int]:
-    """Return the numbers of clusters to try, ascending; by default 2 to 10, as far as there are so many rows."""
+    """Return the numbers of clusters to try, ascending; by default 2 to 10, or fewer if there are not enough rows."""
     if k_range is None:
         ks = list(range(max(2, least), min(10, n_positive - 1) + 1))
         if not ks:

@@ -39,12 +39,13 @@ class Independent:
 class Paired:
     """Arms that saw the same references are compared by their differences, not by two intervals.
 
-    Near-ties, which cost separate intervals nearly everything, are arms alike: what they see rises and falls together,
-    and the spread of the difference is small. A face falls when its mean difference from the leader exceeds
+    Nearly tied arms, which separate intervals need almost all references to separate, are usually similar: their values
+    rise and fall together, and the spread of the difference is small. A face is dropped when its mean difference from
+    the leader exceeds
 
         w sd(difference) / sqrt(t) sqrt(1 - t/n),    w = sqrt(log(1/delta))
 
-    whose last factor is the variance of sampling without replacement: at t = n nothing is left to doubt.
+    whose last factor is the finite-population correction: at t = n the width is 0.
 
     Parameters
     ----------

@@ -9,5 +9,5 @@
              arms.py        its arms against references from anywhere   reading.py  a partition as rows
 
 A shard computes with the same levels, moments and kernels as a fit on one machine, and knows nothing of Dask; nothing
-of the size of the data reaches the driver. May import ``algorithms`` and what is below, and ``validation``.
+of the size of the data reaches the driver. May import ``algorithms`` and what is below it.
 """

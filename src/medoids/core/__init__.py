@@ -7,5 +7,5 @@
 - ``initialization.py``, ``local_search.py``, ``cut_short.py``: how a search starts, descends and ends early.
 - ``shares.py``, ``sampling.py``: references of similar weight; samples with enough candidates.
 
-Imports ``settings``, ``result``, ``storage``, ``distances`` and ``engine``, never an algorithm.
+Imports ``result``, ``storage``, ``distances`` and ``engine``, never an algorithm.
 """

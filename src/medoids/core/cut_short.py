@@ -31,7 +31,7 @@ DRAWING_SHARE = 0.25
 def cut_short(rows: RowSource, best: Solution | None, *, from_sample: bool) -> tuple[Solution, int]:
     """Return the best solution of a run that was interrupted anywhere, and the number of medoids drawn at random.
 
-    ``best`` is that of the starts before; ``from_sample`` allows to draw medoids from a sample.
+    ``best`` is that of the starts before; ``from_sample`` allows drawing medoids from a sample.
     """
     problem, run = rows.problem, rows.run
     run.threads.interrupts.forget()

@@ -4,7 +4,7 @@ Limits that follow from a number format (where squares overflow, say) stand besi
 take constants from here when they are compiled: after a change, delete the compiled files in ``__pycache__``.
 
 Times are of a shared machine with two cores and AVX-512; MNIST is 70,000 x 784, covertype 581,012 x 54.
-``docs/algorithm.md`` lists the experiments.
+``docs/notes/experiments.md`` lists the experiments.
 """
 
 from typing import NamedTuple

@@ -3,7 +3,7 @@
 For prices v, L(v) = sum_s w_s v_s - (sum of the k largest rho_i) with rho_i = sum_s w_s max(0, v_s - d(i, s)) bounds
 every loss (`medoids.optimal.proof`). v climbs along the subgradient 1 - |{i among the k largest: d(i, s) < v_s}|, of
 which a part of the direction before is kept (Camerini, Fratta and Maffioli 1975), with Polyak's steps towards the best
-known loss. After some steps without a better bound the step shrinks, and the climb goes on from the best prices.
+known loss. After some steps without a better bound the step shrinks, and the ascent continues from the best prices.
 
 Every bound also says which candidates no better solution can have, and which it must have. With these fixed the
 relaxation is tighter, and smaller.

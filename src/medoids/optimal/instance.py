@@ -16,7 +16,7 @@ __all__ = ["Instance", "in_order", "nothing"]
 
 
 def nothing() -> None:
-    """Do nothing, where nobody asks to stop."""
+    """Do nothing: the default where no one asks to stop."""
 
 
 def in_order(work: Callable[[slice], Any], chunks: Iterable[slice]) -> None:

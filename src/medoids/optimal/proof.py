@@ -1,4 +1,4 @@
-"""Lower bounds that trust no solver: recomputed in float64 from multipliers, with the rounding taken off.
+"""Lower bounds that trust no solver: recomputed in float64 from multipliers, with rounding errors subtracted.
 
 Let point s have multipliers lambda_sc >= 0 with sum_c lambda_sc <= 1 for some levels c, and let low_s be at most its
 distance to any candidate. For medoids M, with y_i = 1 for i in M,
@@ -51,7 +51,7 @@ class Verified:
     top : ndarray of int
         The k candidates with the largest rho, with those inside.
     error : float
-        What was taken off for rounding.
+        What was subtracted for rounding errors.
     """
 
     value: float

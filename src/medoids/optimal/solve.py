@@ -72,7 +72,7 @@ class Optimal:
     loss : float
         Weighted sum of the distances to the nearest medoid.
     lower_bound : float
-        No k medoids have a lower loss. Recomputed in float64 from multipliers, with the rounding taken off.
+        No k medoids have a lower loss. Recomputed in float64 from multipliers, with rounding errors subtracted.
     gap : float
         (loss - lower_bound) / lower_bound.
     proved : bool
@@ -84,7 +84,7 @@ class Optimal:
     note : str
         What kept it from a proof; empty if proved.
     state : dict
-        To go on from; `json` can write it.
+        What a later run needs to resume; can be written as JSON.
     """
 
     medoids: Rows
@@ -128,7 +128,7 @@ def solve(
     memory_limit : float, optional
         Bytes beside the matrix. Where more would be needed the best so far is returned.
     state : dict, optional
-        `Optimal.state` or `Progress` of an earlier run of the same problem, to go on from.
+        `Optimal.state` or `Progress` of an earlier run of the same problem, to resume from.
     progress : callable, optional
         Called with a `Progress` at every change worth telling.
     returns_on : tuple of exception types
@@ -140,14 +140,14 @@ def solve(
     except OutOfTime:
         note = f"stopped at the time limit of {time_limit:g} s"
     except OutOfMemory:
-        note = "stopped at the memory limit; a higher one lets the search go on"
+        note = "stopped at the memory limit; raise it to continue the search"
     except returns_on:
         note = "interrupted"
     return run.result(note)
 
 
 class OutOfTime(BaseException):
-    """The time limit is reached. It is no error, and no ``except Exception`` may take it for one."""
+    """The time limit is reached. Not an error, so ``except Exception`` must not catch it."""
 
 
 class _Run:

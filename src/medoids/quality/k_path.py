@@ -160,7 +160,7 @@ class KPath:
 
     def plot(self, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
         """Draw loss and silhouettes over k with matplotlib, which the extra ``report`` brings; return the two Axes."""
-        from medoids.plot import k_path as draw  # a face, above this floor
+        from medoids.plot import k_path as draw  # imported upward on purpose: a path over k draws itself
 
         return draw(self, axes=axes)
 
