@@ -148,8 +148,8 @@ def certify(
     points (1,400 where a distance is dear) it rests on all of them. Beyond that on independent samples of points, with
     all rows as candidates: the best loss on a sample is on average at most the best loss on all points, because the
     minimum over medoids of a mean over samples is at least the mean of the minima. So the mean of the samples' bounds
-    is a lower bound in expectation, from which Student's one-sided width is subtracted. What is averaged are differences
-    from the given medoids' loss on the same sample, which is known on all points: they spread much less.
+    is a lower bound in expectation, from which Student's one-sided width is subtracted. What is averaged are
+    differences from the given medoids' loss on the same sample, which is known on all points: they spread much less.
 
     Examples
     --------
