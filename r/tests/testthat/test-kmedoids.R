@@ -168,7 +168,7 @@ test_that("set.seed() decides unless seed is given", {
 test_that("settings of the engine pass through, with rows counted from 1", {
   skip_without_python()
   expect_true(all(c(5, 60) %in% kmedoids(iris[, 1:4], 3, frozen_medoids = c(5, 60))$id.med))
-  expect_warning(kmedoids(iris[, 1:4], 3, max_iter = 0), "raise max_iter", class = "medoids_warning")
+  expect_warning(kmedoids(iris[, 1:4], 3, max_iter = 0), "increase max_iter", class = "medoids_warning")
   started <- suppressWarnings(kmedoids(iris[, 1:4], 3, init = c(2, 60, 150), max_iter = 0))
   expect_setequal(started$id.med, c(2, 60, 150))
   expect_identical(kmedoids(iris[, 1:4], 3, algorithm = "pairedpam", threads = 1)$id.med, kmedoids(iris[, 1:4], 3)$id.med)
