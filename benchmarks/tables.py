@@ -15,6 +15,7 @@ from benchmarks.contest import contest, contestants, draw
 from benchmarks.coverage import coverage
 from benchmarks.datasets import METRIC, load, mnist, rows_of, words
 from benchmarks.measure import fresh, in_turns, peak_memory, seconds_of
+from benchmarks.optimum import optimum
 from medoids import k_medoids
 
 __all__ = ["FULL", "RESULTS", "TABLES"]
@@ -317,4 +318,5 @@ FULL = {
     "seeds": seeds,
     "delta": delta,
     "coverage": coverage,
+    "optimum": optimum,
 }

@@ -91,7 +91,7 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         Above 0, each step tells on standard error what was sent.
-    swap, n_init, time_limit, k_range, n_jobs
+    swap, n_init, n_restarts, time_limit, k_range, n_jobs
         As in `medoids.KMedoids`, and only at their defaults: a cluster makes one start, on PAM's path, with the threads
         that its workers have, and a message to the workers is not interrupted. A ``callback`` may stop between steps.
 
@@ -131,6 +131,7 @@ reason_, n_features_in_, feature_names_in_
         algorithm: str = "auto",
         init: Any = "build",
         n_init: int = 1,
+        n_restarts: int = 0,
         swap: str = "best",
         max_iter: int = 300,
         time_limit: float | None = None,
@@ -232,7 +233,7 @@ reason_, n_features_in_, feature_names_in_
             raise ValueError(
                 f"init={self.init!r} is not available on a cluster; use 'build', or an array of row indices"
             )
-        only = {"n_init": 1, "swap": "best", "time_limit": None, "k_range": None, "n_jobs": None}
+        only = {"n_init": 1, "n_restarts": 0, "swap": "best", "time_limit": None, "k_range": None, "n_jobs": None}
         for name, default in only.items():
             value = getattr(self, name)
             if value != default:

@@ -47,6 +47,7 @@ from medoids.settings import (
     check_init,
     check_memory,
     check_n_clusters,
+    check_restarts,
     check_swap,
     check_time_limit,
     check_weights,
@@ -71,7 +72,17 @@ __all__ = [
 # Settings that do not affect the result.
 _ASIDE = ("callback", "checkpoint", "resume", "verbose")
 # Settings that a checkpoint must share with a fit that resumes from it, besides data, k, rows and random numbers.
-_DECISIVE = ("metric", "metric_params", "algorithm", "n_init", "swap", "delta", "cache_width", "candidates")
+_DECISIVE = (
+    "metric",
+    "metric_params",
+    "algorithm",
+    "n_init",
+    "n_restarts",
+    "swap",
+    "delta",
+    "cache_width",
+    "candidates",
+)
 
 
 @contextmanager
@@ -201,6 +212,7 @@ def fit(
     check_checkpoint(settings.checkpoint, settings.resume, n_clusters)
     time_limit = check_time_limit(settings.time_limit, n_clusters)
     check_count("n_init", settings.n_init, 1)
+    check_restarts(settings.n_restarts, settings.algorithm)
     with (
         prepare(X, n_clusters, sample_weight, settings) as (problem, run),
         open_checkpoint(problem, run, lambda: of_data(X, problem.weights), settings) as checkpoint,
@@ -251,6 +263,12 @@ class _Starts:
             if run.stopped:
                 break
         assert self.best is not None
+        if settings.n_restarts and not run.stopped:
+            from medoids.optimal.improve import improve_by_restarts  # imports Numba
+
+            run.trace = self.best.trace
+            again = ALGORITHMS[self.algorithm]
+            self.best = improve_by_restarts(problem, run, self.best, settings.n_restarts, again)
         return self.best
 
     def _recall_best(self, saved: Saved | None) -> None:

@@ -83,7 +83,7 @@ def loss(clustering: Any, *, ax: Axes | None = None) -> Axes:
     losses = np.array([step.loss for step in trace])
     steps = np.arange(1, len(trace) + 1)
     ax.plot(steps, losses, color=LIGHT[0], linewidth=1.5)
-    for phase, marker, face in (("build", "o", "white"), ("swap", "^", LIGHT[0])):
+    for phase, marker, face in (("build", "o", "white"), ("swap", "^", LIGHT[0]), ("restart", "s", LIGHT[0])):
         at = np.array([step.phase == phase for step in trace], dtype=bool)
         if at.any():
             ax.plot(steps[at], losses[at], marker, color=LIGHT[0], markerfacecolor=face, label=phase.upper())

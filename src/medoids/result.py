@@ -20,7 +20,7 @@ class TraceRecord:
     Attributes
     ----------
     phase : str
-        "build" or "swap".
+        "build", "swap" or "restart": a restart that improved, with its number in ``candidates``.
     medoid_in, medoid_out : int or None
         Row numbers; ``medoid_out`` is None where a medoid was added.
     loss : float

@@ -23,6 +23,7 @@ __all__ = [
     "EAGER",
     "INITS",
     "NEEDS_MATRIX",
+    "NOT_LOCAL",
     "Settings",
     "check_algorithm",
     "check_callback",
@@ -35,6 +36,7 @@ __all__ = [
     "check_k_range",
     "check_memory",
     "check_n_clusters",
+    "check_restarts",
     "check_rows",
     "check_swap",
     "check_time_limit",
@@ -61,6 +63,8 @@ ALGORITHM_NAMES = (
 )
 NEEDS_MATRIX = frozenset({"pam", "fastpam1", "fastpam", "fasterpam", "alternate"})
 EAGER = ("auto", "pairedpam")
+# Those that need not end where no swap improves, so that restarts have nothing to start from.
+NOT_LOCAL = frozenset({"alternate", "clara", "clarans"})
 # Starts: BUILD, and those that are drawn at random.
 INITS = ("build", "random", "k-medoids++", "lab")
 _UNITS = {"": 1, "B": 1}
@@ -77,6 +81,7 @@ class Settings:
     algorithm: str = "auto"
     init: Any = "build"
     n_init: int = 1
+    n_restarts: int = 0
     swap: str = "best"
     max_iter: int = 300
     time_limit: float | None = None
@@ -168,6 +173,16 @@ def check_count(name: str, value: Any, least: int) -> int:
     if value < least:
         raise ValueError(f"{name}={value} must be at least {least}")
     return int(value)
+
+
+def check_restarts(n_restarts: Any, algorithm: str) -> int:
+    count = check_count("n_restarts", n_restarts, 0)
+    if count and algorithm in NOT_LOCAL:
+        raise ValueError(
+            f"n_restarts={count} is for algorithms that end where no swap improves, not for {algorithm!r}; use "
+            "algorithm='auto', or leave n_restarts out"
+        )
+    return count
 
 
 def check_delta(delta: Any) -> float | None:

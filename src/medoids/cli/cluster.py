@@ -104,6 +104,14 @@ def cluster(
     ] = "best",
     frozen: FrozenOption = None,
     candidates: CandidatesOption = None,
+    restarts: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Restarts after convergence, for a lower loss: 10 find most of what there is, 50 nearly all.",
+            rich_help_panel=FIT_PANEL,
+        ),
+    ] = 0,
     time_limit: Annotated[
         float | None,
         typer.Option(
@@ -192,6 +200,7 @@ def cluster(
                 swap=swap,
                 max_iter=max_iter,
                 time_limit=time_limit,
+                n_restarts=restarts,
                 memory_limit=memory_limit,
                 frozen_medoids=frozen,
                 candidates=candidates,

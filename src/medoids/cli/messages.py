@@ -28,6 +28,7 @@ _KEYWORDS = {
     "frozen_medoids": "--frozen",
     "max_iter": "--max-iter",
     "time_limit": "--time-limit",
+    "n_restarts": "--restarts",
     "image_shape": "--image-shape",
     "random_state": "--seed",
     "sample_weight": "--weights",

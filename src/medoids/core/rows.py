@@ -9,8 +9,8 @@ import numpy as np
 from medoids.core.assignment import DOUBT, Assignment, KeptRows, Lookup, MeasuredRows
 from medoids.core.problem import Problem
 from medoids.core.run import Run
-from medoids.engine.arrays import Float64s, Rows
-from medoids.engine.budget import MEDOIDS_PER_CHUNK, POINTS_PER_CHUNK, RELEASE_CHUNKS
+from medoids.engine.arrays import Float64s, Floats, Rows
+from medoids.engine.budget import BOUND_POINTS, CHUNK_NS, MEDOIDS_PER_CHUNK, POINTS_PER_CHUNK, RELEASE_CHUNKS
 from medoids.engine.threads import spans
 
 __all__ = ["RowSource"]
@@ -115,6 +115,23 @@ class RowSource:
         with self.run.phase(phase):
             self.run.threads.map(work, spans(len(points), POINTS_PER_CHUNK), threaded=distance.threaded)
         distance.release()
+        return out
+
+    def to_points(self, points: Rows, phase: str) -> Floats:
+        """Return the distances from all rows to some points, as [point, row], in the precision of blocks."""
+        distance, n = self.run.distance, self.problem.n
+        out = np.empty((len(points), n), dtype=distance.dtype)
+        distance.prepare(self.run.threads)
+
+        def work(chunk: slice) -> None:
+            if distance.symmetric:
+                out[chunk] = distance.block(points[chunk], slice(0, n))
+            else:
+                out[chunk] = distance.block(slice(0, n), points[chunk]).T
+
+        width = max(1, min(BOUND_POINTS, int(CHUNK_NS / (distance.cost * n))))
+        with self.run.phase(phase):
+            self.run.threads.map(work, spans(len(points), width), threaded=distance.threaded)
         return out
 
     def sharpen(self, i: int, row: Float64s, below: Float64s) -> Float64s:

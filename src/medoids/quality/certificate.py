@@ -18,8 +18,7 @@ from medoids.core.rows import RowSource
 from medoids.core.run import Run
 from medoids.distances import Floats, count_rows
 from medoids.engine.arrays import Float64s, Rows
-from medoids.engine.budget import BOUND_POINTS, CHUNK_NS, DEAR_NS
-from medoids.engine.threads import spans
+from medoids.engine.budget import DEAR_NS
 from medoids.exact.carried_sums import CarriedSums
 from medoids.exact.matrix import Matrix, MatrixRows
 from medoids.inputs import check_data
@@ -262,17 +261,4 @@ def _to_points(problem: Problem, run: Run, points: Rows) -> Floats:
     if run.has(Matrix):
         everything = MatrixRows(problem, run).matrix.by_reference
         return everything if len(points) == problem.n else everything[points]
-    distance = run.distance
-    out = np.empty((len(points), problem.n), dtype=distance.dtype)
-    distance.prepare(run.threads)
-
-    def work(chunk: slice) -> None:
-        if distance.symmetric:
-            out[chunk] = distance.block(points[chunk], slice(0, problem.n))
-        else:
-            out[chunk] = distance.block(slice(0, problem.n), points[chunk]).T
-
-    width = max(1, min(BOUND_POINTS, int(CHUNK_NS / (distance.cost * problem.n))))
-    with run.phase("bound"):
-        run.threads.map(work, spans(len(points), width), threaded=distance.threaded)
-    return out
+    return RowSource(problem, run).to_points(points, "bound")

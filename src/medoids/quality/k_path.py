@@ -224,6 +224,7 @@ def fit_auto(X: Any, sample_weight: Any, settings: Settings) -> tuple[Clustering
     """Cluster with the number of clusters that the medoid silhouette suggests; return also the medoids' distance."""
     check_checkpoint(settings.checkpoint, settings.resume, "auto")
     check_time_limit(settings.time_limit, "auto")
+    check_choice("n_restarts, with n_clusters='auto',", str(settings.n_restarts), ["0"])
     if not isinstance(settings.init, str) or settings.init != "build":
         raise ValueError(f"n_clusters='auto' starts from BUILD, not from init={settings.init!r}; leave init alone")
     check_choice("swap, with n_clusters='auto',", settings.swap, ["best"])
