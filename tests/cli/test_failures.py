@@ -343,3 +343,11 @@ def test_one_default_for_the_memory_limit() -> None:
 
     callables = (KMedoids, certify, k_medoids, k_path, silhouette, cluster, compare_algorithms, choose_k)
     assert {signature(each).parameters["memory_limit"].default for each in callables} == {"2GiB"}
+
+
+def test_a_column_without_values(medoids: Run, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("x,y,c\n1,2,\n3,4,\n5,7,\n")
+    assert "gower" in medoids("cluster", "x.csv", "-k", 2).stderr
+    (tmp_path / "x.csv").write_text("x,y,c\n,,\n")
+    message = medoids("cluster", "x.csv", "-k", 1, code=1).stderr
+    assert "row 0 of X has no value in any column" in message

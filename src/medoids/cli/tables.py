@@ -107,7 +107,7 @@ def default_metric(contents: Contents, chosen: list[str], texts: list[str], note
     for name, hint in hints.items():
         if hint:
             notes.append(hint)
-        elif pc.count_distinct(table[name]).as_py() > max(_SHARE_OF_NAMES * len(table), _FEWEST_NAMES):
+        elif len(table[name].drop_null().unique()) > max(_SHARE_OF_NAMES * len(table), _FEWEST_NAMES):
             notes.append(
                 f"column {name!r} differs in nearly every row, so it only adds noise: --id {name} sets it aside"
             )
