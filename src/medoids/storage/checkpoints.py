@@ -96,8 +96,10 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             raise OSError(f"{name} cannot be written: {folder} is not a writable folder")
         if self._path.is_dir():
             raise IsADirectoryError(f"{name} is a folder; name a file in it")
-        self._lock = Lock(self._path, name)
+        self._lock: Lock | None = None
         try:
+            with uninterrupted():  # a lock that nobody knows of would stay
+                self._lock = Lock(self._path, name)
             exists = self._path.exists()
             if exists and not resume:
                 raise FileExistsError(f"{name} already exists; pass resume=True to continue from it, or delete it")
@@ -109,7 +111,8 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
     def __exit__(self, *_: object) -> None:
         """Release the file for other fits."""
         with uninterrupted():
-            self._lock.release()
+            if self._lock is not None:
+                self._lock.release()
 
     def save(self, saved: Saved) -> None:
         """Replace the state in the file."""
