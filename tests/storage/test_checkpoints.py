@@ -267,6 +267,13 @@ def test_a_link_in_the_place_of_the_lock_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_ctrl_c_while_the_lock_is_made_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("medoids.storage.files._remove_stale_drafts", lambda target: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        k_medoids(X, 3, checkpoint=tmp_path / "fit")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_cut_file_is_refused_at_any_length(stopped: Path) -> None:
     whole = stopped.read_bytes()
     for length in (0, 1, 100, len(whole) // 2, len(whole) - 2):
