@@ -14,6 +14,7 @@ from sklearn.datasets import load_digits
 
 import data
 import oracle
+from fuzz.problems import Problem, check
 from medoids import KMedoids, k_medoids
 
 PAM_PATH = ["pam", "fastpam1", "auto"]
@@ -279,3 +280,9 @@ def test_the_trace_is_that_of_the_best_start() -> None:
     assert all(b < a for a, b in itertools.pairwise(losses))
     assert losses[-1] == found.loss == min(step.loss for step in steps)
     assert len(steps) > len(found.trace)
+
+
+def test_second_distances_of_another_size_leave_no_errors_behind() -> None:
+    """Distances of 1e16 that enter and leave the carried sums hide a swap that gains 0.1, unless these are made anew."""
+    problem = Problem("symmetric", "1e16", n=20, p=1, seed=2158623, k=5, algorithm="fastpam", init="lab")
+    check(problem)

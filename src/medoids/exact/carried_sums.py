@@ -31,6 +31,9 @@ __all__ = ["CarriedSums"]
 # Sums are computed again when the loss has fallen by this factor: what was subtracted since leaves rounding errors of
 # its own size behind, and in float32 a sixteenth of `Matrix.margin` is what a run of 32 terms may be wrong by.
 _STALE_FALL = 16
+# Sums are also computed again at every step if distances to the second nearest medoids are this many times larger than
+# the loss: adding and subtracting them leaves errors of their own size, which must stay below `TOLERANCE`.
+_EXTREME_REACH = 1e4
 
 
 class CarriedSums:
@@ -52,7 +55,7 @@ class CarriedSums:
         n = len(self._R)
         self._S = np.zeros(n)
         self._T: Float64s | None = None
-        self._empty, self._peak = True, 0.0
+        self._empty, self._peak, self._reach = True, 0.0, 0.0
         self._d1, self._d2 = np.full(n, np.inf), np.full(n, np.inf)
         self._nearest = np.full(n, -1, dtype=np.intp)
 
@@ -63,6 +66,9 @@ class CarriedSums:
             changed |= (assignment.d2 != self._d2) | (assignment.nearest != self._nearest)
         stale = self._peak > _STALE_FALL * assignment.magnitude or 2 * np.count_nonzero(changed) > len(changed)
         fresh = stale or self._empty or (swaps and self._T is None)
+        reach = float(assignment.weights @ np.abs(np.where(np.isfinite(assignment.d2), assignment.d2, 0)))
+        fresh = fresh or max(reach, self._reach) > _EXTREME_REACH * assignment.magnitude
+        self._reach = reach if fresh else max(reach, self._reach)
         self._peak = max(0.0 if fresh else self._peak, assignment.magnitude if assignment.medoids else 0.0)
         if fresh:
             self._S[:] = 0
