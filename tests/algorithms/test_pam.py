@@ -283,6 +283,6 @@ def test_the_trace_is_that_of_the_best_start() -> None:
 
 
 def test_second_distances_of_another_size_leave_no_errors_behind() -> None:
-    """Distances of 1e16 that enter and leave the carried sums hide a swap that gains 0.1, unless these are made anew."""
+    """Distances of 1e16 that enter and leave carried sums would hide a swap that gains 0.1."""
     problem = Problem("symmetric", "1e16", n=20, p=1, seed=2158623, k=5, algorithm="fastpam", init="lab")
     check(problem)
