@@ -70,9 +70,9 @@ def _on_sample(
     affordable = problem.memory_limit // (2 * problem.n * problem.distance.dtype.itemsize)
     size = int(min(_SAMPLED_POINTS, max(1, affordable), len(problem.references)))
     chance = weights / problem.total_weight
-    points = np.unique(run.random.choice(problem.n, size, p=chance))
-    # Drawn in proportion to their weights, so that each counts once.
-    instance = _instance(problem, run, RowSource(problem, run).to_points(points, "restart"), np.ones(len(points)))
+    # Drawn in proportion to their weights, so that each counts as often as it was drawn.
+    points, counts = np.unique(run.random.choice(problem.n, size, p=chance), return_counts=True)
+    instance = _instance(problem, run, RowSource(problem, run).to_points(points, "restart"), counts.astype(np.float64))
     found = restart(instance, np.array(best.assignment.medoids), n_restarts, seed, max_iter=problem.max_iter)
     if not found.improved:
         return replace(best, n_swaps=best.n_swaps + found.n_swaps)
@@ -83,7 +83,7 @@ def _on_sample(
     if not best.assignment.improves(assignment.loss, assignment.magnitude):
         return replace(best, n_swaps=swaps)
     run.step("restart", assignment, references=problem.n, candidates=found.improved[-1][0])
-    return Solution(RowSource(problem, run).assign(assignment.medoids), swaps, again.converged, run.trace)
+    return Solution(assignment, swaps, again.converged, run.trace)
 
 
 def _instance(problem: Problem, run: Run, by_point: Floats, weights: Floats) -> Instance:
