@@ -33,12 +33,14 @@ if TYPE_CHECKING:
     from medoids.quality.certificate import Certificate, certify
     from medoids.quality.k_path import KPath, k_path
     from medoids.quality.silhouettes import Silhouette, medoid_silhouette, silhouette
+    from medoids.quality.typical import ClusterMedoids, cluster_medoids
     from medoids.reporting import report
     from medoids.result import Clustering, TraceRecord
     from medoids.storage.parquet_zarr import open_parquet, open_zarr
 
 __all__ = [
     "Certificate",
+    "ClusterMedoids",
     "Clustering",
     "KMedoids",
     "KPath",
@@ -47,6 +49,7 @@ __all__ = [
     "__version__",
     "available_metrics",
     "certify",
+    "cluster_medoids",
     "k_medoids",
     "k_path",
     "medoid_silhouette",
@@ -59,6 +62,7 @@ __all__ = [
 
 _HOMES = {
     "Certificate": "medoids.quality.certificate",
+    "ClusterMedoids": "medoids.quality.typical",
     "Clustering": "medoids.result",
     "KMedoids": "medoids.estimator",
     "KPath": "medoids.quality.k_path",
@@ -66,6 +70,7 @@ _HOMES = {
     "TraceRecord": "medoids.result",
     "available_metrics": "medoids.distances",
     "certify": "medoids.quality.certificate",
+    "cluster_medoids": "medoids.quality.typical",
     "k_medoids": "medoids.api",
     "k_path": "medoids.quality.k_path",
     "medoid_silhouette": "medoids.quality.silhouettes",

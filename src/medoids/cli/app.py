@@ -25,6 +25,7 @@ from medoids.cli.options import (
     parse_report_name,
 )
 from medoids.cli.reproduce import reproduce
+from medoids.cli.typical import typical
 
 __all__ = ["app", "run"]
 
@@ -81,6 +82,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "predict": predict,
     "compare": compare_algorithms,
     "choose-k": choose_k,
+    "typical": typical,
     "reproduce": reproduce,
 }
 for _name, _command in _COMMANDS.items():

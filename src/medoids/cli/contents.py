@@ -95,6 +95,7 @@ class Selection:
     ignore: str | None = None
     id: str | None = None
     weights: str | None = None
+    labels: str | None = None
 
 
 @dataclass

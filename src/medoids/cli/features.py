@@ -169,8 +169,8 @@ def _from_list(contents: Contents, selection: Selection, metric: str | None) -> 
 
 def _from_array(contents: Contents, selection: Selection, metric: str) -> Features:
     X, name, kinds, sparse = contents.values, contents.name, metric_kinds(metric), contents.kind == "sparse"
-    if selection.id is not None or selection.weights is not None:
-        raise WrongUsage(f"--id and --weights name columns of a table, but {name} holds an array")
+    if any(value is not None for value in (selection.id, selection.weights, selection.labels)):
+        raise WrongUsage(f"--id, --weights and --labels name columns of a table, but {name} holds an array")
     if sparse and "sparse" not in kinds and "matrix" in kinds:
         raise WrongUsage(f"{name} is sparse, and a matrix of distances must not be: what is not stored has none")
     if not sparse and not kinds & {"vectors", "matrix", "coordinates", "series", "table"}:

@@ -18,7 +18,7 @@ from medoids.cli.messages import truncated
 from medoids.cli.spreadsheets import protected
 from medoids.result import Clustering
 
-__all__ = ["cluster_summary", "labels_table", "medoids_table", "write_table"]
+__all__ = ["beside_rows", "cluster_summary", "labels_table", "medoids_table", "one_line", "write_table"]
 
 # Medoids with more columns, which few programs open, are written without them.
 _MOST_MEDOID_COLUMNS = 2_000
@@ -58,6 +58,11 @@ def medoids_table(found: Features, clustering: Clustering) -> Any:
     rows = clustering.medoid_indices
     sizes, means = _sizes_and_means(clustering)
     columns = {"cluster": np.arange(len(rows)), "row": rows, "size": sizes, "mean_distance": means}
+    return beside_rows(columns, found, rows)
+
+
+def beside_rows(columns: dict[str, Any], found: Features, rows: Any) -> Any:
+    """Return a table of some columns, and of all columns of the file in some of its rows."""
     others = {} if found.rest is None else _columns_by_name(found.rest.take(rows))
     for name, values in (others | _medoid_columns(found, rows)).items():
         while name in columns:
@@ -95,7 +100,7 @@ def _as_text(medoid: Any) -> str:
     return medoid if isinstance(medoid, str) else " ".join(medoid)
 
 
-def _medoid_line(found: Features, row: int) -> str:
+def one_line(found: Features, row: int) -> str:
     """Return a medoid in one line."""
     X = found.original
     if found.kind == "matrix":
@@ -121,7 +126,7 @@ def cluster_summary(found: Features, clustering: Clustering, seconds: float) -> 
             **({found.id_name: found.ids[row]} if found.ids is not None else {}),
             "size": int(sizes[j]),
             "mean_distance": float(means[j]),
-            "medoid": truncated(_medoid_line(found, int(row)), _MEDOID_CHARACTERS),
+            "medoid": truncated(one_line(found, int(row)), _MEDOID_CHARACTERS),
         }
         for j, row in enumerate(clustering.medoid_indices)
     ]

@@ -45,12 +45,13 @@ _CANONICAL_TYPES = (
 
 def feature_columns(names: Sequence[str], selection: Selection, file: str) -> list[str]:
     """Return the columns of a file that are features."""
-    for option, name in (("--id", selection.id), ("--weights", selection.weights)):
+    given = (("--id", selection.id), ("--weights", selection.weights), ("--labels", selection.labels))
+    for option, name in given:
         if name is not None and name not in names:
             raise WrongUsage(f"{option} {name}: {file} has no such column; it has {', '.join(names)}")
     wanted = _expand("--columns", selection.columns, names, file) if selection.columns else names
     ignored = _expand("--ignore", selection.ignore, names, file) if selection.ignore else []
-    excluded = {selection.id, selection.weights, *ignored}
+    excluded = {selection.id, selection.weights, selection.labels, *ignored}
     chosen = [name for name in wanted if name not in excluded]
     if not chosen:
         raise WrongUsage(f"no columns of {file} are left; it has {', '.join(names)}")

@@ -59,6 +59,10 @@ class Searchable:
         """Return an upper bound on all distances, infinite if none is known."""
         return np.inf
 
+    def least_sums(self, weights: Float64s) -> Float64s | None:
+        """Return lower bounds on the sum over s of weights[s] d(i, s) for each object i; None if none is cheap."""
+        return None
+
     def complete(self) -> Bools | None:
         """Return a new array that marks the objects without missing values; None if no value can be missing."""
         return None

@@ -27,6 +27,7 @@ __all__ = [
     "LONG_ROW",
     "MATRIX_ENTRIES",
     "MEDOIDS_PER_CHUNK",
+    "MEMBERS_PER_BATCH",
     "NEAR_DIFFERENCE",
     "NEAR_PRODUCT",
     "NEAR_SPARSE",
@@ -147,6 +148,8 @@ TILE_EDGE = 512
 SUM_TILE = (2048, 8192, 2)
 # Entries of a block of distances for silhouettes: 32 MB in float64.
 SILHOUETTE_ENTRIES = 1 << 22
+# Members of a cluster whose sums are computed first, in the search for its medoid; batches then grow to 16 times that.
+MEMBERS_PER_BATCH = 16
 # Points per chunk of the distances that a lower bound rests on.
 BOUND_POINTS = 256
 
