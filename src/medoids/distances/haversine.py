@@ -30,7 +30,7 @@ class Haversine(Encoded):
     symmetric = True
     cost = COSTS["haversine"].pair
 
-    def __init__(self, X: Floats, *, degrees: bool, radius: float) -> None:
+    def __init__(self, X: Floats, *, degrees: bool, radius: Any) -> None:
         if not isinstance(radius, (int, float, np.number)) or not 0 < radius < np.inf:
             raise ValueError(f"metric_params={{'radius': {radius!r}}}: haversine needs a number > 0")
         self._degrees, self._radius = bool(degrees), float(radius)

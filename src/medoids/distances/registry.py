@@ -238,7 +238,7 @@ def kinds_of(metric: Any) -> list[str]:
     return list(_ENTRIES_BY_KIND[_ALIASES[metric]]) if isinstance(metric, str) and metric in _ALIASES else []
 
 
-def find_metric(name: str, kind: str | None = None) -> MetricEntry:
+def find_metric(name: Any, kind: str | None = None) -> MetricEntry:
     """Look up a name or alias, for a kind of data or for the most common one.
 
     >>> find_metric("l1").name

@@ -31,7 +31,7 @@ class Trees(Encoded):
         Costs of an edit. From medoid to point: what only the medoid has is deleted.
     """
 
-    def __init__(self, trees: Any, *, insert: float, delete: float, rename: float) -> None:
+    def __init__(self, trees: Any, *, insert: Any, delete: Any, rename: Any) -> None:
         for name, cost in (("insert", insert), ("delete", delete), ("rename", rename)):
             if not isinstance(cost, (int, float, np.number)) or not 0 <= cost < np.inf:
                 raise ValueError(f"metric_params={{{name!r}: {cost!r}}}: a cost must be a number >= 0")
