@@ -15,7 +15,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src"
 # The rooms, from the top down: a module may import its own line and the lines below. "" is the package itself.
 LINES = [
-    {"", "estimator", "api", "dask", "cli", "reporting", "plot", "demo", "reproduction", "datasets"},
+    {"", "estimator", "api", "dask", "cli", "reporting", "plot", "displays", "demo", "reproduction", "datasets"},
     {"quality"},
     {"pipeline", "cluster"},
     {"algorithms"},
@@ -25,11 +25,11 @@ LINES = [
     {"engine", "wording", "_version"},
 ]
 HEIGHT = {room: -number for number, line in enumerate(LINES) for room in line}
-# Public names that two modules share on purpose: an estimator and its face on Dask; a path over k and its figure; and
-# what the entry point of a program is called.
-SHARED = {"KMedoids", "k_path", "main"}
-# The one import upward: a path over k draws itself, by the module of figures.
-UPWARD = {"medoids.quality.k_path imports medoids.plot"}
+# Public names that two modules share on purpose: an estimator and its face on Dask; silhouettes, a path over k, and the
+# figures of both; and what the entry point of a program is called.
+SHARED = {"KMedoids", "k_path", "main", "silhouette"}
+# The two imports upward, inside of methods: a path over k draws itself, and a result shows itself in a notebook.
+UPWARD = {"medoids.quality.k_path imports medoids.plot", "medoids.result imports medoids.reporting.notebook"}
 # Rooms that are still to be rebuilt; the names of their constants follow then.
 LATER = ("paired", "cluster")
 

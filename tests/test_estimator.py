@@ -165,6 +165,18 @@ def test_labels_are_what_predict_says_of_the_same_rows() -> None:
         assert model.score(X) == pytest.approx(-model.inertia_)
 
 
+def test_transform_keeps_float32() -> None:
+    new = NEW.astype(np.float32)
+    model = KMedoids(3).fit(X)
+    found = model.transform(new)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, cdist(new, X[model.medoid_indices_]), rtol=1e-6)
+    assert model.transform(NEW).dtype == np.float64
+    assert model.transform(np.ones((2, 4), dtype=int)).dtype == np.float64
+    table = pd.DataFrame(new, columns=NAMES)
+    assert KMedoids(3).fit(table).transform(table).dtype == np.float32
+
+
 def test_fit_predict_and_fit_transform() -> None:
     model = KMedoids(3, random_state=0)
     labels = model.fit_predict(X)

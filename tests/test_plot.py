@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import silhouette_samples
 
 from medoids import KMedoids, k_medoids, k_path, plot
+from medoids.plot import LossDisplay, MapDisplay, SilhouetteDisplay, SizesDisplay
 
 mpl.use("Agg")
 X = load_iris().data
@@ -46,6 +48,35 @@ def test_sizes_are_bars_on_the_given_axes() -> None:
     ax = mpl.pyplot.figure().subplots()
     assert plot.sizes(found, ax=ax) is ax
     assert [bar.get_height() for bar in ax.patches] == np.bincount(found.labels).tolist()
+
+
+def test_silhouettes_are_those_of_scikit_learn() -> None:
+    found = k_medoids(X, 3)
+    ax = plot.silhouette(found, X)
+    values = silhouette_samples(X, found.labels)
+    shown = [shape.get_paths()[0].vertices[:, 0] for shape in ax.collections]
+    for j, widths in enumerate(shown):
+        assert set(widths[widths != 0].round(9)) == set(values[found.labels == j].round(9))
+    assert ax.get_legend().get_texts()[0].get_text() == f"mean {values.mean():.3f}"
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("display", [MapDisplay, SilhouetteDisplay, LossDisplay, SizesDisplay])
+def test_displays_follow_scikit_learn(display: Any) -> None:
+    """``from_estimator`` draws; ``plot`` draws again what was computed, and both say where."""
+    model = KMedoids(3).fit(X)
+    given = mpl.pyplot.figure().subplots()
+    data = (X,) if display in (MapDisplay, SilhouetteDisplay) else ()
+    shown = display.from_estimator(model, *data, ax=given)
+    assert isinstance(shown, display)
+    assert shown.ax_ is given
+    assert shown.figure_ is given.figure
+    assert shown.plot() is shown
+    assert shown.ax_ is not given
+    for drawn in ("collections", "lines", "patches"):
+        assert len(getattr(shown.ax_, drawn)) == len(getattr(given, drawn))
+    with pytest.raises(NotFittedError):
+        display.from_estimator(KMedoids(3), *data)
 
 
 @pytest.mark.parametrize("draw", [plot.loss, plot.sizes, lambda model: plot.map(model, X)])

@@ -9,7 +9,7 @@ from medoids.distances import Dissimilarity
 from medoids.inputs import check_data
 from medoids.pipeline import fit
 from medoids.quality.k_path import fit_auto
-from medoids.result import Clustering, TraceRecord
+from medoids.result import Clustering, TraceRecord, remember_data
 from medoids.settings import Settings, check_choice
 
 __all__ = ["fit_checked", "k_medoids"]
@@ -77,7 +77,9 @@ memory_limit, k_range, frozen_medoids, candidates, callback, checkpoint, resume,
     """
     settings = Settings.of(locals())
     check_choice("on_interrupt", on_interrupt, ["raise", "return"])
-    return fit_checked(check_data(X, metric), n_clusters, sample_weight, settings, on_interrupt=on_interrupt)[0]
+    found = fit_checked(check_data(X, metric), n_clusters, sample_weight, settings, on_interrupt=on_interrupt)[0]
+    remember_data(found, X)
+    return found
 
 
 def fit_checked(

@@ -231,21 +231,25 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
 
         With a precomputed metric, X has a column for each training row: entry [q, i] is d(i, q).
         """
-        return np.concatenate([distances.argmin(axis=1) for distances in self._distances(X)])
+        return np.concatenate([distances.argmin(axis=1) for distances in self._distances(self._checked(X))])
 
-    def transform(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the distances from each medoid to new data, of shape (rows, k)."""
-        return np.concatenate(list(self._distances(X)))
+    def transform(self, X: Any) -> npt.NDArray[np.floating]:
+        """Return the distances from each medoid to new data, of shape (rows, k): float32 for float32, else float64."""
+        X = self._checked(X)
+        distances = np.concatenate(list(self._distances(X)))
+        return distances.astype(np.float32) if getattr(X, "dtype", None) == np.float32 else distances
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the weighted sum of distances from new data to the nearest medoids."""
-        distances = np.concatenate([distances.min(axis=1) for distances in self._distances(X)])
+        distances = np.concatenate([distances.min(axis=1) for distances in self._distances(self._checked(X))])
         return -float(check_weights(sample_weight, len(distances)) @ distances)
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return check_data(X, self.metric, self, reset=False, kind=self._kind)
 
     def _distances(self, X: Any) -> Iterator[npt.NDArray[np.float64]]:
         """Distances from each medoid to new data, some rows at a time: they may be on disk, and more than memory."""
-        check_is_fitted(self)
-        X = check_data(X, self.metric, self, reset=False, kind=self._kind)
         n = count_rows(X)
         for chunk in spans(n, ROWS_PER_QUERY):
             rows = X if n <= ROWS_PER_QUERY else take_rows(X, chunk)
@@ -262,4 +266,5 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
         tags.input_tags.sparse = "sparse" in kinds_of(self.metric)
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -1,6 +1,8 @@
-"""The figures of the report in matplotlib: `map`, `loss` and `sizes` draw on an Axes and return it, `k_path` on two.
+"""The figures of the report in matplotlib.
 
-Requires matplotlib, which the extra ``report`` installs.
+`map`, `silhouette`, `loss` and `sizes` draw on an Axes and return it, `k_path` on two. Each has a display, such as
+`MapDisplay`, whose ``from_estimator`` returns what was computed as well, as scikit-learn's displays do. Requires
+matplotlib, which the extra ``report`` installs.
 
 Examples
 --------
@@ -18,9 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medoids.quality.fitted import clustering_of, measured, trace_of
-from medoids.reporting.layout import place
-from medoids.reporting.palette import LIGHT, MATPLOTLIB_MARKERS, colour_of, shape_of
+from medoids.displays import LossDisplay, MapDisplay, SilhouetteDisplay, SizesDisplay, pyplot
+from medoids.reporting.palette import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,17 @@ if TYPE_CHECKING:
 
     from medoids.quality.k_path import KPath
 
-__all__ = ["k_path", "loss", "map", "sizes"]
+__all__ = [
+    "LossDisplay",
+    "MapDisplay",
+    "SilhouetteDisplay",
+    "SizesDisplay",
+    "k_path",
+    "loss",
+    "map",
+    "silhouette",
+    "sizes",
+]
 
 
 def map(clustering: Any, X: Any, *, ax: Axes | None = None) -> Axes:
@@ -45,25 +56,36 @@ def map(clustering: Any, X: Any, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
     """
-    found, distance, metric, checked = measured(clustering, X)
-    ax = _axes(ax, (7, 5.5))
-    layout = place(found, checked, distance, metric)
-    labels = found.labels[layout.rows]
-    styles: list[dict[str, Any]] = [
-        {"color": LIGHT[colour_of(j)], "marker": MATPLOTLIB_MARKERS[shape_of(j)]}
-        for j in range(len(found.medoid_indices))
-    ]
-    for j, style in enumerate(styles):
-        x, y = layout.xy[labels == j].T
-        ax.scatter(x, y, s=14, alpha=0.6, linewidths=0, **style)
-    at = np.searchsorted(layout.rows, found.medoid_indices)
-    for j, ((x, y), style) in enumerate(zip(layout.xy[at], styles, strict=True)):
-        ax.scatter(x, y, s=130, edgecolors="white", linewidths=1.6, zorder=3, **style, label=f"medoid {j}")
-        ax.annotate(str(j), (x, y), xytext=(0, 8), textcoords="offset points", ha="center", weight="bold", zorder=4)
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.set(xticks=[], yticks=[], title=f"{len(styles)} medoids of {len(found.labels):,} points")
-    ax.set_xlabel(f"{layout.method}: {layout.note}", fontsize="small")
-    return ax
+    return MapDisplay.from_estimator(clustering, X, ax=ax).ax_
+
+
+def silhouette(
+    clustering: Any, X: Any, *, samples: int | None = None, random_state: Any = None, ax: Axes | None = None
+) -> Axes:
+    """Draw the silhouettes of the points, sorted within each cluster, with their mean as a dashed line.
+
+    Parameters
+    ----------
+    clustering : Clustering or fitted KMedoids
+    X : the data that it was fitted to
+    samples, random_state
+        As in `medoids.silhouette`: how many points, and which.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from medoids import k_medoids, plot
+    >>> X = load_iris().data
+    >>> plot.silhouette(k_medoids(X, 3), X).get_legend().get_texts()[0].get_text()
+    'mean 0.553'
+    """
+    display = SilhouetteDisplay.from_estimator(clustering, X, samples=samples, random_state=random_state, ax=ax)
+    return display.ax_
 
 
 def loss(clustering: Any, *, ax: Axes | None = None) -> Axes:
@@ -78,18 +100,7 @@ def loss(clustering: Any, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
     """
-    trace = trace_of(clustering)
-    ax = _axes(ax, (6, 3.6))
-    losses = np.array([step.loss for step in trace])
-    steps = np.arange(1, len(trace) + 1)
-    ax.plot(steps, losses, color=LIGHT[0], linewidth=1.5)
-    for phase, marker, face in (("build", "o", "white"), ("swap", "^", LIGHT[0]), ("restart", "s", LIGHT[0])):
-        at = np.array([step.phase == phase for step in trace], dtype=bool)
-        if at.any():
-            ax.plot(steps[at], losses[at], marker, color=LIGHT[0], markerfacecolor=face, label=phase.upper())
-    ax.set(xlabel="step", ylabel="mean distance to the medoid")
-    ax.legend()
-    return ax
+    return LossDisplay.from_estimator(clustering, ax=ax).ax_
 
 
 def sizes(clustering: Any, *, ax: Axes | None = None) -> Axes:
@@ -104,15 +115,7 @@ def sizes(clustering: Any, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
     """
-    found = clustering_of(clustering)
-    ax = _axes(ax, (6, 3.6))
-    counts = np.bincount(found.labels, minlength=len(found.medoid_indices))
-    bars = ax.bar(np.arange(len(counts)), counts, color=[LIGHT[colour_of(j)] for j in range(len(counts))])
-    if len(counts) <= 30:
-        ax.bar_label(bars, fmt="{:,.0f}", fontsize="small")
-        ax.set_xticks(np.arange(len(counts)))
-    ax.set(xlabel="cluster", ylabel="points")
-    return ax
+    return SizesDisplay.from_estimator(clustering, ax=ax).ax_
 
 
 def k_path(path: KPath, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
@@ -128,7 +131,7 @@ def k_path(path: KPath, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]
     sequence of two matplotlib.axes.Axes
     """
     if axes is None:
-        axes = _pyplot().subplots(1, 2, figsize=(11, 3.8), layout="constrained")[1]
+        axes = pyplot().subplots(1, 2, figsize=(11, 3.8), layout="constrained")[1]
     ks, scores = path.scores["k"], path.scores
     left, right = axes
     left.plot(ks, scores["loss"], "o-", color=LIGHT[0])
@@ -142,15 +145,3 @@ def k_path(path: KPath, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]
     right.set(xlabel="number of clusters", ylabel="mean silhouette")
     right.legend()
     return axes
-
-
-def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    return ax if ax is not None else _pyplot().subplots(figsize=size, layout="constrained")[1]
-
-
-def _pyplot() -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise ImportError('medoids.plot needs matplotlib; install it with pip install "medoids[report]"') from None
-    return pyplot

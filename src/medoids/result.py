@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import numpy as np
 import numpy.typing as npt
 
 from medoids.distances import Count
 
-__all__ = ["Clustering", "TraceRecord", "short"]
+__all__ = ["Clustering", "TraceRecord", "remember_data", "remembered_data", "short"]
+
+# What makes a table from a dict of columns, in each package that `Clustering.to_frame` can use.
+_FRAME_MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
 @dataclass(frozen=True)
@@ -93,12 +98,73 @@ class Clustering:
     parameters: dict[str, Any] = field(default_factory=dict)
     sample_weight: npt.NDArray[np.float64] | None = None
 
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a table with a line for each row of X: to join to your data, to group by, to save.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            The package that makes the table; it must be installed.
+
+        Returns
+        -------
+        DataFrame or pyarrow.Table
+            Columns ``cluster`` (the label), ``medoid`` (the row of X that is its medoid), ``distance`` (to the medoid),
+            ``is_medoid``, and ``weight`` if there were weights. Rows are in the order of X.
+
+        Examples
+        --------
+        >>> from medoids import k_medoids
+        >>> k_medoids([[0.0], [1.0], [2.0], [9.0]], 2).to_frame()
+           cluster  medoid  distance  is_medoid
+        0        0       1       1.0      False
+        1        0       1       0.0       True
+        2        0       1       1.0      False
+        3        1       3       0.0       True
+        """
+        if backend not in _FRAME_MAKERS:
+            raise ValueError(f"backend={backend!r} is unknown; it must be one of {sorted(_FRAME_MAKERS)}")
+        try:
+            package = import_module(backend)
+        except ImportError:
+            raise ImportError(f"to_frame(backend={backend!r}) needs {backend}: pip install {backend}") from None
+        medoid = self.medoid_indices[self.labels]
+        is_medoid = np.zeros(len(self.labels), dtype=bool)
+        is_medoid[self.medoid_indices] = True
+        columns = {"cluster": self.labels, "medoid": medoid, "distance": self.distances, "is_medoid": is_medoid}
+        if self.sample_weight is not None:
+            columns["weight"] = self.sample_weight
+        return getattr(package, _FRAME_MAKERS[backend])(columns)
+
+    def _repr_html_(self) -> str:
+        """Show medoids, sizes, loss and a small map in a notebook."""
+        from medoids.reporting.notebook import clustering_html
+
+        return clustering_html(self)
+
     def __repr__(self) -> str:
         return (
             f"Clustering(k={len(self.medoid_indices)}, n={len(self.labels)}, loss={self.loss:.6g}, "
             f"inertia={self.inertia:.6g}, algorithm={self.algorithm!r}, n_swaps={self.n_swaps}, "
             f"converged={self.converged},\n           medoid_indices={short(self.medoid_indices)})"
         )
+
+
+# A clustering does not hold its data. A weak reference lets a notebook draw them while they are in memory anyway.
+_DATA: WeakKeyDictionary[Clustering, ReferenceType[Any]] = WeakKeyDictionary()
+
+
+def remember_data(found: Clustering, X: Any) -> None:
+    """Keep a weak reference to the data of a clustering, if their type can have one."""
+    try:
+        _DATA[found] = ref(X)
+    except TypeError:  # a list, for example
+        return
+
+
+def remembered_data(found: Clustering) -> Any:
+    """Return the data of a clustering while they exist, else None."""
+    return _DATA[found]() if found in _DATA else None
 
 
 def short(values: npt.NDArray[Any]) -> str:

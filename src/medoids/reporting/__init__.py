@@ -15,6 +15,7 @@ distances, but runs no algorithm.
     layout.py         where each point lies on a plane
     charts.py         figures as SVG
     axes.py           axes of line charts
+    notebook.py       what a notebook shows of a clustering
     palette.py        colours and shapes for all eyes and both colour schemes
     images.py         arrays as PNG
     formatting.py     numbers and texts

@@ -73,9 +73,9 @@ def drawn_rows(labels: Rows, medoids: Rows, limit: int = _MOST_DRAWN) -> Rows:
     return np.sort(np.concatenate(chosen))
 
 
-def place(clustering: Clustering, X: Any, distance: Dissimilarity, metric: Any) -> Layout:
-    """Place the points of a clustering on a plane."""
-    rows = drawn_rows(clustering.labels, clustering.medoid_indices)
+def place(clustering: Clustering, X: Any, distance: Dissimilarity, metric: Any, limit: int = _MOST_DRAWN) -> Layout:
+    """Place the points of a clustering on a plane, at most about ``limit`` of them."""
+    rows = drawn_rows(clustering.labels, clustering.medoid_indices, limit)
     if metric == "haversine":
         latitude, longitude = np.asarray(X, dtype=np.float64)[rows].T
         return Layout(rows, np.column_stack([longitude, latitude]), "map", "East is right and north is up.")
