@@ -332,6 +332,8 @@ def test_what_a_cluster_does_not_do(client: Any) -> None:
         ({"algorithm": "pam"}, "algorithm='pam'"),
         ({"swap": "eager"}, "swap='eager' is not available"),
         ({"time_limit": 5}, "time_limit=5 is not available on a cluster.*callback"),
+        ({"algorithm": "optimal"}, "algorithm='optimal' needs a matrix of all distances, and is not available"),
+        ({"gap": 0.1}, "gap=0.1 is not available"),
         ({"n_init": 3}, "n_init=3 is not available"),
         ({"n_jobs": 2}, "n_jobs=2 is not available"),
         ({"init": "random"}, "init='random' is not available"),

@@ -403,7 +403,7 @@ def test_a_start_that_is_not_random_is_made_once() -> None:
     assert outcome(once) == outcome(thrice)
 
 
-@pytest.mark.parametrize("algorithm", EVERY)
+@pytest.mark.parametrize("algorithm", sorted(set(EVERY) - {"optimal"}))
 def test_a_callback_gets_each_record_as_it_is_made(algorithm: str) -> None:
     seen: list[TraceRecord] = []
     model = KMedoids(4, algorithm=algorithm, callback=seen.append, random_state=0).fit(X)
@@ -427,7 +427,7 @@ def test_losses_of_the_trace_never_rise_and_end_at_the_mean_distance(algorithm: 
     assert model.inertia_ == pytest.approx(cdist(X, X[model.medoid_indices_]).min(axis=1).sum(), rel=1e-9)
 
 
-@pytest.mark.parametrize("algorithm", sorted(set(ALGORITHMS) - {"clara", "clarans"}))
+@pytest.mark.parametrize("algorithm", sorted(set(ALGORITHMS) - {"clara", "clarans", "optimal"}))
 def test_the_trace_leads_to_the_medoids(algorithm: str) -> None:
     start = [0, 1, 2, 3, 4, 5]
     model = KMedoids(6, algorithm=algorithm, init=start, random_state=0).fit(X)
@@ -483,7 +483,7 @@ def test_an_error_in_a_callback_is_raised() -> None:
     assert not hasattr(model, "medoid_indices_")
 
 
-@pytest.mark.parametrize("algorithm", EVERY)
+@pytest.mark.parametrize("algorithm", sorted(set(EVERY) - {"optimal"}))  # whose descents it bounds, each
 def test_max_iter_is_the_most_swaps(algorithm: str) -> None:
     start = list(range(8))
     free = KMedoids(8, algorithm=algorithm, init=start, random_state=0).fit(X)
@@ -701,12 +701,13 @@ def test_ctrl_c_ends_a_long_fit(where: str, start: Callable[[str], subprocess.Po
 @pytest.mark.parametrize("algorithm", ["auto", *ALGORITHMS])
 def test_a_fit_leaves_nothing_behind(algorithm: str) -> None:
     rows = np.random.default_rng(0).normal(size=(1200, 2))
-    KMedoids(3, algorithm=algorithm, random_state=0).fit(rows)  # whatever is loaded or compiled once
+    gap = 0.05 if algorithm == "optimal" else 0.0
+    KMedoids(3, algorithm=algorithm, gap=gap, random_state=0).fit(rows)  # whatever is loaded or compiled once
     gc.collect()
     gc.disable()
     tracemalloc.start()
     try:
-        KMedoids(3, algorithm=algorithm, random_state=0).fit(rows)
+        KMedoids(3, algorithm=algorithm, gap=gap, random_state=0).fit(rows)
         left = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()

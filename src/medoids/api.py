@@ -30,6 +30,7 @@ def k_medoids(
     swap: str = "best",
     max_iter: int = 300,
     time_limit: float | None = None,
+    gap: float = 0.0,
     delta: float | None = None,
     cache_width: int = 1000,
     memory_limit: Any = "2GiB",
@@ -55,7 +56,7 @@ def k_medoids(
         A point's weight multiplies its distance. A row of weight 0 is never a medoid and changes nothing.
     on_interrupt : {"raise", "return"}
         What Ctrl-C does: raise KeyboardInterrupt, or return the best medoids so far, as ``time_limit`` does.
-    metric, metric_params, algorithm, init, n_init, n_restarts, swap, max_iter, time_limit, delta, cache_width, \
+    metric, metric_params, algorithm, init, n_init, n_restarts, swap, max_iter, time_limit, gap, delta, cache_width, \
 memory_limit, k_range, frozen_medoids, candidates, callback, checkpoint, resume, random_state, n_jobs, verbose
         As in `KMedoids`.
 

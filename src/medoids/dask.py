@@ -91,7 +91,7 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         Above 0, each step tells on standard error what was sent.
-    swap, n_init, n_restarts, time_limit, k_range, n_jobs
+    swap, n_init, n_restarts, time_limit, gap, k_range, n_jobs
         As in `medoids.KMedoids`, and only at their defaults: a cluster makes one start, on PAM's path, with the threads
         that its workers have, and a message to the workers is not interrupted. A ``callback`` may stop between steps.
 
@@ -135,6 +135,7 @@ reason_, n_features_in_, feature_names_in_
         swap: str = "best",
         max_iter: int = 300,
         time_limit: float | None = None,
+        gap: float = 0.0,
         delta: float | None = None,
         cache_width: int = 1000,
         memory_limit: Any = "2GiB",
@@ -228,13 +229,18 @@ reason_, n_features_in_, feature_names_in_
         return self
 
     def _check_settings(self) -> None:
+        if self.algorithm == "optimal":
+            raise ValueError(
+                "algorithm='optimal' needs a matrix of all distances, and is not available on a cluster; use "
+                "medoids.KMedoids, on a sample if the matrix is too large"
+            )
         check_choice("algorithm", self.algorithm, _ALGORITHMS)
         if isinstance(self.init, str) and self.init != "build":
             raise ValueError(
                 f"init={self.init!r} is not available on a cluster; use 'build', or an array of row indices"
             )
-        only = {"n_init": 1, "n_restarts": 0, "swap": "best", "time_limit": None, "k_range": None, "n_jobs": None}
-        for name, default in only.items():
+        only = {"n_init": 1, "n_restarts": 0, "swap": "best", "time_limit": None, "gap": 0.0, "k_range": None}
+        for name, default in {**only, "n_jobs": None}.items():
             value = getattr(self, name)
             if value != default:
                 stop = "; a callback that returns True stops after a step" if name == "time_limit" else ""

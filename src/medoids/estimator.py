@@ -45,6 +45,9 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         from sampled distances, with high probability; "clara", "clarans": approximate. These need no n x n matrix.
         "pam", "fastpam1" (PAM's answer, faster), "fastpam", "fasterpam", "alternate" do. "auto" takes "fastpam1" or
         "pairedpam", whichever a cost model finds cheaper, and the second where the matrix exceeds ``memory_limit``.
+        "optimal" looks for the best medoids of all, on a float64 matrix, and proves that they are: restarts, then the
+        Lagrangian dual, then branch and bound on a linear relaxation (extra ``optimal``; without it the gap is that of
+        the dual). Up to some 2,000 rows that mostly takes seconds, beyond that give it a ``gap`` or a ``time_limit``.
     init : str or array of row indices, default="build"
         "build" (PAM's greedy start), "lab", "random", "k-medoids++", or the rows to start from. CLARANS, which never
         looks at all pairs, takes "build" on a sample.
@@ -54,7 +57,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         Restarts after convergence: each replaces some of the best medoids by random rows, descends, and is kept if it
         is better. PAM's answer is often 0.1 to 4% above the optimum; 10 restarts remove most of that, 50 nearly all.
         Without a matrix, restarts look at a sample of the points, and the result is then improved on all of them.
-        ``max_iter`` bounds each descent. Not for "alternate", "clara" and "clarans".
+        ``max_iter`` bounds each descent. Not for "alternate", "clara" and "clarans"; "optimal" makes 50 unless another
+        number is given.
     swap : {"best", "eager"}, default="best"
         "best" is PAM's path. "eager" lets "pairedpam" start from a sample and make several swaps a search, each sure to
         help: another local optimum, about as good, for less. Where "auto" takes a matrix, PAM's path is fast already.
@@ -65,6 +69,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         kernels of a first fit are being compiled, or one call of a metric takes longer. The result is that of the
         steps so far; where BUILD was not done, the medoids that are missing are drawn as k-medoids++ draws them.
         Labels and loss are exact in any case, which takes k n distances even if the limit is shorter than that.
+    gap : float, default=0.0
+        "optimal" ends when the loss is proved to exceed the best possible one by at most this share.
     delta : float, optional
         Sets the width of the sampling algorithms' bounds, w = sqrt(log(1/delta)); None takes the algorithm's own:
         5e-6 (w = 3.5; 4 for the last search) for "pairedpam", 1/(k n^3) for the BanditPAM family.
@@ -123,7 +129,11 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
     algorithm_, reason_ : str
         What ran, and why "auto" took it.
     converged_ : bool
-        Whether the algorithm ended by its own rule, not by ``max_iter``, ``time_limit`` or a callback.
+        Whether the algorithm ended by its own rule, not by ``max_iter``, ``time_limit`` or a callback; for "optimal",
+        whether its gap is proved.
+    lower_bound_, gap_ : float or None
+        Of "optimal": no k medoids have a lower ``loss_`` than ``lower_bound_``, and ``loss_`` exceeds it by the share
+        ``gap_``. None for other algorithms; see `certify`.
     n_features_in_, feature_names_in_
         As in scikit-learn, for arrays and frames.
 
@@ -167,6 +177,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         swap: str = "best",
         max_iter: int = 300,
         time_limit: float | None = None,
+        gap: float = 0.0,
         delta: float | None = None,
         cache_width: int = 1000,
         memory_limit: Any = "2GiB",
@@ -224,6 +235,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         self.trace_ = clustering.trace
         self.algorithm_, self.reason_ = clustering.algorithm, clustering.reason
         self.converged_ = clustering.converged
+        self.lower_bound_, self.gap_ = clustering.lower_bound, clustering.gap
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.intp]:

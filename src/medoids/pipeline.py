@@ -32,10 +32,11 @@ from medoids.engine.interrupts import TimeUp
 from medoids.engine.threads import Threads
 from medoids.exact.matrix import Matrix, MatrixRows, matrix_bytes
 from medoids.progress import narrated
-from medoids.result import Clustering
+from medoids.result import CLOSED_GAP, Clustering, gap_between
 from medoids.settings import (
     ALGORITHM_NAMES,
     NEEDS_MATRIX,
+    OPTIMAL_RESTARTS,
     Settings,
     check_algorithm,
     check_callback,
@@ -44,10 +45,12 @@ from medoids.settings import (
     check_count,
     check_delta,
     check_frozen,
+    check_gap,
     check_init,
     check_memory,
     check_n_clusters,
     check_restarts,
+    check_starts,
     check_swap,
     check_time_limit,
     check_weights,
@@ -97,6 +100,7 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
     candidates = check_candidates(settings.candidates)
     cache_width = check_count("cache_width", settings.cache_width, 0)
     memory_limit = parse_bytes(settings.memory_limit)
+    restarts = check_restarts(settings.n_restarts, algorithm)
     random = check_random_state(settings.random_state)
     n = count_rows(X)
     weights = check_weights(sample_weight, n)
@@ -120,6 +124,8 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
         delta=delta,
         cache_width=cache_width,
         swap=swap,
+        gap=check_gap(settings.gap, algorithm),
+        n_restarts=restarts or (OPTIMAL_RESTARTS if algorithm == "optimal" else 0),
         frozen=frozen,
         allowed=_allowed(candidates, distance, weights, init, frozen, k),
     )
@@ -152,14 +158,19 @@ def choose_algorithm(algorithm: str, problem: Problem, run: Run) -> tuple[str, s
     if algorithm == "auto":
         return choose(problem, run)
     if algorithm in NEEDS_MATRIX:
-        check_memory(algorithm, problem.n, matrix_bytes(problem), problem.memory_limit)
+        check_memory(algorithm, problem.n, _matrix_bytes_of(algorithm, problem), problem.memory_limit)
     return algorithm, "asked for"
+
+
+def _matrix_bytes_of(algorithm: str, problem: Problem) -> int:
+    """Return the memory of the matrix that an algorithm needs; 0 if it needs none or has it."""
+    return matrix_bytes(problem, exact=algorithm == "optimal") if algorithm in NEEDS_MATRIX else 0
 
 
 def announcement(algorithm: str, reason: str, problem: Problem) -> str:
     """Return in one line what a fit is going to do."""
     text = f"{algorithm} ({reason})"
-    need = matrix_bytes(problem) if algorithm in NEEDS_MATRIX else 0
+    need = _matrix_bytes_of(algorithm, problem)
     if need and "distance matrix" not in reason:
         text += f": distance matrix {problem.n:,} x {problem.n:,}, {format_bytes(need)}"
     return text
@@ -211,8 +222,7 @@ def fit(
     began = interrupts.clock()
     check_checkpoint(settings.checkpoint, settings.resume, n_clusters)
     time_limit = check_time_limit(settings.time_limit, n_clusters)
-    check_count("n_init", settings.n_init, 1)
-    check_restarts(settings.n_restarts, settings.algorithm)
+    check_starts(settings.n_init, settings.algorithm)
     with (
         prepare(X, n_clusters, sample_weight, settings) as (problem, run),
         open_checkpoint(problem, run, lambda: of_data(X, problem.weights), settings) as checkpoint,
@@ -263,12 +273,12 @@ class _Starts:
             if run.stopped:
                 break
         assert self.best is not None
-        if settings.n_restarts and not run.stopped:
+        if problem.n_restarts and self.algorithm != "optimal" and not run.stopped:
             from medoids.optimal.improve import improve_by_restarts  # imports Numba
 
             run.trace = self.best.trace
             again = ALGORITHMS[self.algorithm]
-            self.best = improve_by_restarts(problem, run, self.best, settings.n_restarts, again)
+            self.best = improve_by_restarts(problem, run, self.best, problem.n_restarts, again)
         return self.best
 
     def _recall_best(self, saved: Saved | None) -> None:
@@ -322,6 +332,10 @@ def warn_of_limit(solution: Solution, problem: Problem, run: Run, *, out_of_time
     if out_of_time:
         start = f" before the start was complete: {drawn} of {problem.k} medoids are drawn at random" if drawn else ""
         message = f"stopped at time_limit{start}; increase time_limit"
+    elif run.proof is not None:
+        message = run.proof.note
+        if not message:
+            return
     elif not solution.converged and not run.stopped and solution.n_swaps >= problem.max_iter:
         message = f"did not converge within max_iter={problem.max_iter} swaps; increase max_iter"
     else:
@@ -335,12 +349,19 @@ def described(
     """Return what was found, and how to find it again."""
     assignment = solution.assignment
     medoids: Rows = np.array(assignment.medoids, dtype=np.intp)
+    loss = assignment.loss / problem.total_weight
+    proof: dict[str, Any] = {}
+    if run.proof is not None:
+        bound = min(run.proof.lower_bound / problem.total_weight, loss)
+        gap = gap_between(loss, bound)
+        proved = gap <= max(problem.gap, CLOSED_GAP)
+        proof = {"lower_bound": bound, "gap": gap, "proved": proved, "nodes": run.proof.nodes}
     return Clustering(
         medoid_indices=medoids,
         labels=assignment.labels(),
         distances=assignment.d1.copy(),
         inertia=assignment.loss,
-        loss=assignment.loss / problem.total_weight,
+        loss=loss,
         n_swaps=solution.n_swaps,
         converged=solution.converged,
         algorithm=algorithm,
@@ -350,4 +371,6 @@ def described(
         trace=solution.trace,
         parameters={"n_clusters": problem.k, **settings.described(without=_ASIDE)},
         sample_weight=None if (problem.weights == 1).all() else problem.weights.copy(),
+        n_restarts=problem.n_restarts,
+        **proof,
     )

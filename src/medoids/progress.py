@@ -11,10 +11,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol
 
 from medoids.engine import compiling, interrupts
-from medoids.result import TraceRecord
+from medoids.result import TraceRecord, gap_between
 from medoids.wording import abbreviate, counted
 
 if TYPE_CHECKING:
@@ -152,6 +153,9 @@ class _Course:
         share = self.tally.share
         if share is not None:
             return self.tally.current, share
+        proof = self.run.proof
+        if proof is not None and proof.stage:
+            return proof.stage, proof.share
         k, last = self.problem.k, self.last
         if last is None:
             return (f"build 0/{k}" if self.begun else "start"), 0.0
@@ -161,7 +165,14 @@ class _Course:
         return f"swap {self.swaps}/{self.max_swaps}", min(1.0, self.swaps / max(1, self.max_swaps))
 
     def loss(self) -> str:
-        return "" if self.last is None else f"loss {self.last.loss:.6g}"
+        """Return the loss, and what "optimal" has proved of it."""
+        if self.last is None:
+            return ""
+        loss, proof = self.last.loss, self.run.proof
+        if proof is None or not isfinite(proof.lower_bound):
+            return f"loss {loss:.6g}"
+        bound = proof.lower_bound / self.problem.total_weight
+        return f"loss {loss:.6g}, bound {bound:.6g}, gap {100 * gap_between(loss, bound):.2g}%"
 
 
 def _shows_bar(verbose: int) -> bool:
@@ -169,13 +180,20 @@ def _shows_bar(verbose: int) -> bool:
 
 
 def _change(step: TraceRecord) -> str:
-    """Return what a step did, as in "+12 -7".
+    """Return what a step did, as in "+12 -7"; nothing where medoids were found or proved as a whole.
 
     >>> _change(TraceRecord("swap", 12, 7, 1.5, 100, 0.1, 10, 1))
     '+12 -7'
     """
+    if step.phase in ("restart", "proof"):
+        return ""
     change = "start" if step.medoid_in is None else f"+{step.medoid_in}"
     return change if step.medoid_out is None else f"{change} -{step.medoid_out}"
+
+
+def _losses(step: TraceRecord) -> str:
+    bound = "" if step.lower_bound is None else f"  bound {step.lower_bound:.6g}"
+    return f"loss {step.loss:.6g}{bound}"
 
 
 class _Lines:
@@ -194,7 +212,7 @@ class _Lines:
         if self._every_step:
             self._next = interrupts.clock() + _SECONDS_PER_LINE
             sys.stderr.write(
-                f"{step.seconds:8.2f} s  {step.phase:5}  {_change(step):<18} loss {step.loss:.6g}  "
+                f"{step.seconds:8.2f} s  {step.phase:5}  {_change(step):<18} {_losses(step)}  "
                 f"{step.n_evaluations:,} distances\n"
             )
 
@@ -273,7 +291,7 @@ def _bar(course: _Course) -> Iterator[_Bar]:
         Share(bar_width=8),
         Live(lambda: f"{course.phase()[1]:4.0%}", "magenta"),
         Live(course.loss, "green"),
-        Live(lambda: f"{abbreviate(course.distances)} distances", "cyan"),
+        Live(lambda: "" if course.run.proof else f"{abbreviate(course.distances)} distances", "cyan"),
         TimeElapsedColumn(),
     ]
     if console.width >= _WIDE_TERMINAL:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from importlib import import_module
+from math import inf, isfinite
 from typing import Any
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
@@ -12,8 +13,18 @@ import numpy.typing as npt
 
 from medoids.distances import Count
 
-__all__ = ["Clustering", "TraceRecord", "remember_data", "remembered_data", "short"]
+__all__ = [
+    "CLOSED_GAP",
+    "Clustering",
+    "TraceRecord",
+    "gap_between",
+    "remember_data",
+    "remembered_data",
+    "short",
+]
 
+# A gap that counts as none: a share, far above rounding and far below what anybody measures.
+CLOSED_GAP = 1e-7
 # What makes a table from a dict of columns, in each package that `Clustering.to_frame` can use.
 _FRAME_MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
@@ -25,7 +36,8 @@ class TraceRecord:
     Attributes
     ----------
     phase : str
-        "build", "swap" or "restart": a restart that improved, with its number in ``candidates``.
+        "build", "swap" or "restart": a restart that improved, with its number in ``candidates``. In "optimal" also
+        "proof": better medoids, or a bound that is higher by much.
     medoid_in, medoid_out : int or None
         Row numbers; ``medoid_out`` is None where a medoid was added.
     loss : float
@@ -38,6 +50,8 @@ class TraceRecord:
         Points that the decision looked at.
     candidates : int
         Candidates that were still in question when the decision was made.
+    lower_bound : float or None
+        No k medoids have a lower loss, as far as "optimal" has proved it by then.
     """
 
     phase: str
@@ -48,6 +62,7 @@ class TraceRecord:
     seconds: float
     references: int
     candidates: int
+    lower_bound: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +96,17 @@ class Clustering:
         What was asked for: ``n_clusters`` and the keywords of `k_medoids`, to do it again.
     sample_weight : ndarray of shape (n,), or None
         The weights of the fit; None if all are 1.
+    n_restarts : int
+        Restarts that were asked for, or that "optimal" makes by default.
+    lower_bound : float or None
+        No k medoids have a lower ``loss``. Of "optimal", as the next three; None for other algorithms. `certify` bounds
+        the loss of any result.
+    gap : float or None
+        (loss - lower_bound) / lower_bound; infinite where the bound says nothing.
+    proved : bool or None
+        Whether the gap is at most the one asked for, or 1e-7.
+    nodes : int or None
+        Nodes of branch and bound.
     """
 
     medoid_indices: npt.NDArray[np.intp]
@@ -97,6 +123,11 @@ class Clustering:
     trace: list[TraceRecord]
     parameters: dict[str, Any] = field(default_factory=dict)
     sample_weight: npt.NDArray[np.float64] | None = None
+    n_restarts: int = 0
+    lower_bound: float | None = None
+    gap: float | None = None
+    proved: bool | None = None
+    nodes: int | None = None
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a table with a line for each row of X: to join to your data, to group by, to save.
@@ -143,10 +174,11 @@ class Clustering:
         return clustering_html(self)
 
     def __repr__(self) -> str:
+        proof = "" if self.gap is None else f", gap={self.gap:.2g}, proved={self.proved}"
         return (
             f"Clustering(k={len(self.medoid_indices)}, n={len(self.labels)}, loss={self.loss:.6g}, "
             f"inertia={self.inertia:.6g}, algorithm={self.algorithm!r}, n_swaps={self.n_swaps}, "
-            f"converged={self.converged},\n           medoid_indices={short(self.medoid_indices)})"
+            f"converged={self.converged}{proof},\n           medoid_indices={short(self.medoid_indices)})"
         )
 
 
@@ -165,6 +197,17 @@ def remember_data(found: Clustering, X: Any) -> None:
 def remembered_data(found: Clustering) -> Any:
     """Return the data of a clustering while they exist, else None."""
     return _DATA[found]() if found in _DATA else None
+
+
+def gap_between(loss: float, bound: float) -> float:
+    """Share of a bound by which a loss exceeds it; infinite where that says nothing.
+
+    >>> gap_between(102.0, 100.0), gap_between(1.0, 0.0)
+    (0.02, inf)
+    """
+    if loss <= bound:
+        return 0.0
+    return (loss - bound) / abs(bound) if bound and isfinite(bound) else inf
 
 
 def short(values: npt.NDArray[Any]) -> str:

@@ -24,6 +24,7 @@ __all__ = [
     "INITS",
     "NEEDS_MATRIX",
     "NOT_LOCAL",
+    "OPTIMAL_RESTARTS",
     "Settings",
     "check_algorithm",
     "check_callback",
@@ -32,12 +33,14 @@ __all__ = [
     "check_count",
     "check_delta",
     "check_frozen",
+    "check_gap",
     "check_init",
     "check_k_range",
     "check_memory",
     "check_n_clusters",
     "check_restarts",
     "check_rows",
+    "check_starts",
     "check_swap",
     "check_time_limit",
     "check_weights",
@@ -60,11 +63,14 @@ ALGORITHM_NAMES = (
     "alternate",
     "clara",
     "clarans",
+    "optimal",
 )
-NEEDS_MATRIX = frozenset({"pam", "fastpam1", "fastpam", "fasterpam", "alternate"})
+NEEDS_MATRIX = frozenset({"pam", "fastpam1", "fastpam", "fasterpam", "alternate", "optimal"})
 EAGER = ("auto", "pairedpam")
 # Those that need not end where no swap improves, so that restarts have nothing to start from.
 NOT_LOCAL = frozenset({"alternate", "clara", "clarans"})
+# Restarts of "optimal" where no other number is asked for: they find the optimum of most problems, in little time.
+OPTIMAL_RESTARTS = 50
 # Starts: BUILD, and those that are drawn at random.
 INITS = ("build", "random", "k-medoids++", "lab")
 _UNITS = {"": 1, "B": 1}
@@ -85,6 +91,7 @@ class Settings:
     swap: str = "best"
     max_iter: int = 300
     time_limit: float | None = None
+    gap: float = 0.0
     delta: float | None = None
     cache_width: int = 1000
     memory_limit: Any = "2GiB"
@@ -175,6 +182,16 @@ def check_count(name: str, value: Any, least: int) -> int:
     return int(value)
 
 
+def check_starts(n_init: Any, algorithm: str) -> int:
+    count = check_count("n_init", n_init, 1)
+    if count > 1 and algorithm == "optimal":
+        raise ValueError(
+            f"n_init={count} is not for algorithm='optimal', which makes one start and restarts from its result; leave "
+            "n_init out, or pass a larger n_restarts"
+        )
+    return count
+
+
 def check_restarts(n_restarts: Any, algorithm: str) -> int:
     count = check_count("n_restarts", n_restarts, 0)
     if count and algorithm in NOT_LOCAL:
@@ -183,6 +200,17 @@ def check_restarts(n_restarts: Any, algorithm: str) -> int:
             "algorithm='auto', or leave n_restarts out"
         )
     return count
+
+
+def check_gap(gap: Any, algorithm: str) -> float:
+    if isinstance(gap, bool) or not isinstance(gap, (int, float, np.number)) or not 0 <= gap < np.inf:
+        raise ValueError(f"gap={gap!r} must be a share of the lower bound, at least 0, such as 0.001 for 0.1%")
+    if gap and algorithm != "optimal":
+        raise ValueError(
+            f"gap={gap} is for algorithm='optimal', which proves it, not for {algorithm!r}; certify bounds the gap of "
+            "any result"
+        )
+    return float(gap)
 
 
 def check_delta(delta: Any) -> float | None:

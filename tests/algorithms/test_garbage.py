@@ -39,12 +39,15 @@ def remains(work: Callable[[], Any]) -> list[str]:
         gc.enable()
 
 
-@pytest.mark.parametrize("algorithm", sorted(set(ALGORITHMS) - {"pam", "banditpam", "banditpam+va", "banditpam+pic"}))
+SLOW = {"pam", "banditpam", "banditpam+va", "banditpam+pic", "optimal"}
+
+
+@pytest.mark.parametrize("algorithm", sorted(set(ALGORITHMS) - SLOW))
 def test_nothing_is_left_of_a_fit(algorithm: str) -> None:
     assert remains(lambda: k_medoids(X, 3, algorithm=algorithm, random_state=0)) == []
 
 
-@pytest.mark.parametrize("algorithm", ["pam", "banditpam", "banditpam+va", "banditpam+pic"])
+@pytest.mark.parametrize("algorithm", sorted(SLOW))
 def test_nothing_is_left_of_a_slow_fit(algorithm: str) -> None:
     assert remains(lambda: k_medoids(X[:300], 3, algorithm=algorithm, random_state=0)) == []
 

@@ -2,7 +2,7 @@
 
 An algorithm is a function of a `Problem` (points, weights, k, limits) and a `Run` (threads, random numbers, trace, and
 what is needed to resume) that returns a `Solution` (medoids, and whether it ended by its own rule). ``auto.py`` chooses
-among them. Imports ``exact``, ``paired``, ``bandit`` and what is below these.
+among them. Imports ``exact``, ``paired``, ``bandit``, ``optimal`` and what is below these.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from medoids.algorithms.eager import eagerpam
 from medoids.algorithms.fasterpam import fasterpam
 from medoids.algorithms.fastpam1 import fastpam1
 from medoids.algorithms.fastpam2 import fastpam
+from medoids.algorithms.optimal import optimal
 from medoids.algorithms.pairedpam import pairedpam
 from medoids.algorithms.pam import pam
 from medoids.core.problem import Problem, Solution
@@ -43,4 +44,5 @@ ALGORITHMS: dict[str, Callable[[Problem, Run], Solution]] = {
     "alternate": alternate,
     "clara": clara,
     "clarans": clarans,
+    "optimal": optimal,
 }

@@ -72,7 +72,7 @@ def cluster(
         str,
         typer.Option(
             parser=parse_algorithm,
-            help="auto, which chooses one, pairedpam, fastpam1, clara, ...",
+            help="auto, which chooses one, pairedpam, fastpam1, clara, ...; optimal: the best medoids, proved.",
             rich_help_panel=FIT_PANEL,
         ),
     ] = "auto",
@@ -120,6 +120,14 @@ def cluster(
             rich_help_panel=FIT_PANEL,
         ),
     ] = None,
+    gap: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            help="With --algorithm optimal: end when the loss is proved to be this near to the best; 0.001 is 0.1%.",
+            rich_help_panel=FIT_PANEL,
+        ),
+    ] = 0.0,
     keep_best: Annotated[
         bool,
         typer.Option("--keep-best", help="On Ctrl-C, keep the best medoids so far.", rich_help_panel=FIT_PANEL),
@@ -200,6 +208,7 @@ def cluster(
                 swap=swap,
                 max_iter=max_iter,
                 time_limit=time_limit,
+                gap=gap,
                 n_restarts=restarts,
                 memory_limit=memory_limit,
                 frozen_medoids=frozen,
@@ -256,7 +265,11 @@ def _print_clusters(id_name: str, result: dict[str, Any]) -> None:
         f"time       {result['seconds']:.2f} s with {result['algorithm']}: {result['reason']}\n"
         f"distances  {result['n_evaluations']:,} computed, {result['n_evaluations'] / result['n'] ** 2:.2g} of n x n\n"
     )
-    if not result["converged"]:
+    if "gap" in result:
+        from medoids.cli.results import proof_line
+
+        sys.stdout.write(f"optimum    {proof_line(result)}\n")
+    elif not result["converged"]:
         sys.stdout.write("stopped early: a swap may still lower the loss\n")
     print_files(result["files"])
 

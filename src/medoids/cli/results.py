@@ -16,9 +16,18 @@ from scipy.sparse import issparse
 from medoids.cli.features import Features
 from medoids.cli.messages import truncated
 from medoids.cli.spreadsheets import protected
-from medoids.result import Clustering
+from medoids.result import CLOSED_GAP, Clustering
+from medoids.wording import counted
 
-__all__ = ["beside_rows", "cluster_summary", "labels_table", "medoids_table", "one_line", "write_table"]
+__all__ = [
+    "beside_rows",
+    "cluster_summary",
+    "labels_table",
+    "medoids_table",
+    "one_line",
+    "proof_line",
+    "write_table",
+]
 
 # Medoids with more columns, which few programs open, are written without them.
 _MOST_MEDOID_COLUMNS = 2_000
@@ -116,6 +125,15 @@ def one_line(found: Features, row: int) -> str:
     return ", ".join(map(" ".join, zip(found.names, shown, strict=False))) if found.names else " ".join(shown)
 
 
+def _proof(clustering: Clustering) -> dict[str, Any]:
+    """Return what "optimal" has proved; numbers that JSON does not have are None."""
+    if clustering.gap is None:
+        return {}
+    found = {"lower_bound": clustering.lower_bound, "gap": clustering.gap}
+    finite = {name: value if value is not None and math.isfinite(value) else None for name, value in found.items()}
+    return {**finite, "proved": clustering.proved, "nodes": clustering.nodes}
+
+
 def cluster_summary(found: Features, clustering: Clustering, seconds: float) -> dict[str, Any]:
     """Return the result for JSON, without labels."""
     sizes, means = _sizes_and_means(clustering)
@@ -141,6 +159,19 @@ def cluster_summary(found: Features, clustering: Clustering, seconds: float) -> 
         "n_swaps": clustering.n_swaps,
         "converged": clustering.converged,
         "n_evaluations": clustering.n_evaluations,
+        **_proof(clustering),
         "seconds": round(seconds, 3),
         "medoids": medoids,
     }
+
+
+def proof_line(result: dict[str, Any]) -> str:
+    """Return what a summary says of the best possible loss."""
+    if result["gap"] is None:
+        return "no lower bound on the loss was found"
+    tree = f", {counted(result['nodes'], 'node')} of branch and bound" if result["nodes"] else ""
+    if result["gap"] <= CLOSED_GAP:
+        return f"proved: no {result['k']} medoids have a lower loss{tree}"
+    word = "proved" if result["proved"] else "not reached"
+    gap = f"the loss is at most {100 * result['gap']:.2g}% above the best"
+    return f"{word}: {gap}, which is at least {result['lower_bound']:.6g}{tree}"

@@ -37,6 +37,10 @@ class Problem:
     cache_width : int
         Number of distances per point that BanditPAM's cache may hold.
     swap : {"best", "eager"}
+    gap : float
+        At which "optimal" ends.
+    n_restarts : int
+        Restarts after convergence.
     frozen : tuple of int
         Rows that stay medoids.
     allowed : ndarray of bool, shape (n,), or None
@@ -52,6 +56,8 @@ class Problem:
     delta: float | None = None
     cache_width: int = 1000
     swap: str = "best"
+    gap: float = 0.0
+    n_restarts: int = 0
     frozen: tuple[int, ...] = ()
     allowed: Bools | None = None
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from math import inf, isfinite
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -18,7 +20,7 @@ from medoids.result import TraceRecord
 from medoids.storage.checkpoints import Checkpoint
 from medoids.storage.saved import Best, Saved, random_of, state_of
 
-__all__ = ["SMALLEST_LOSS", "TOO_LARGE", "TOO_SMALL", "Journal", "Run"]
+__all__ = ["SMALLEST_LOSS", "TOO_LARGE", "TOO_SMALL", "Journal", "Proof", "Run"]
 
 Made = TypeVar("Made")
 Watcher = Callable[[TraceRecord], object]
@@ -32,6 +34,29 @@ _UNDERFLOWED = (
 )
 # Mean distances above it have squares of full precision, even where they differ by one part in 1e10.
 SMALLEST_LOSS = 1e-140
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What "optimal" knows of the best possible loss, while it runs and at the end.
+
+    Attributes
+    ----------
+    lower_bound : float
+        On the weighted sum of distances.
+    nodes : int
+        Of branch and bound.
+    note : str
+        What kept it from a proof; empty while it runs, and where it is proved.
+    stage, share : str, float
+        What it does now, and the share of that which is done.
+    """
+
+    lower_bound: float = -inf
+    nodes: int = 0
+    note: str = ""
+    stage: str = ""
+    share: float = 0.0
 
 
 class Run:
@@ -58,6 +83,8 @@ class Run:
         Whether the callback asked to stop.
     position : dict
         Where in its own course an algorithm was that is resumed; empty at a fresh start.
+    proof : Proof or None
+        Of "optimal".
     """
 
     def __init__(
@@ -80,6 +107,7 @@ class Run:
         self.medoids: tuple[int, ...] = ()
         self.trace: list[TraceRecord] = []
         self.position: dict[str, Any] = {}
+        self.proof: Proof | None = None
 
     def part(self, problem: Problem) -> Run:
         """Return the run of a part of the problem, whose steps are reported to nobody."""
@@ -133,6 +161,8 @@ class Run:
         self.trace, self.position = list(saved.trace), dict(saved.position)
         self.random.set_state(random_of(saved.random).get_state(legacy=False))
         self.medoids = tuple(saved.medoids)
+        if self.position.get("proof", {}).get("lower_bound") is not None:
+            self.proof = Proof(self.position["proof"]["lower_bound"])
         return assignment
 
     def check_squares(self, squares: Float64s) -> None:
@@ -169,6 +199,7 @@ class Run:
             perf_counter() - self.started,
             references,
             candidates,
+            self._proved_loss(),
         )
         self.trace.append(step)
         # Kept apart from the assignment, which an interrupt may catch in the middle of an update.
@@ -182,6 +213,12 @@ class Run:
             # Comparing a loss gives NumPy's True. Anything else, such as what list.append returns, does not stop.
             self.stopped |= isinstance(answer, (bool, np.bool_)) and bool(answer)
         self.check()
+
+    def _proved_loss(self) -> float | None:
+        """Return the lower bound as a mean distance, if there is one."""
+        if self.proof is None or not isfinite(self.proof.lower_bound):
+            return None
+        return self.proof.lower_bound / self._total_weight
 
 
 def _check_finite(assignment: Assignment) -> None:

@@ -21,15 +21,22 @@ __all__ = ["MARGIN", "Matrix", "MatrixRows", "matrix_bytes"]
 MARGIN = 2e-6
 
 
-def matrix_bytes(problem: Problem) -> int:
-    """Return the memory that the matrix takes; 0 if it was given."""
+def matrix_bytes(problem: Problem, *, exact: bool = False) -> int:
+    """Return the memory that the matrix takes, in float64 if ``exact``; 0 if it was given."""
     if isinstance(problem.distance, Precomputed):
         return 0
-    return problem.n**2 * problem.distance.dtype.itemsize
+    return problem.n**2 * (8 if exact else problem.distance.dtype.itemsize)
 
 
 class Matrix:
     """All distances of a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    run : Run
+    exact : bool
+        Compute them in float64 from the original data, whatever blocks are.
 
     Attributes
     ----------
@@ -46,9 +53,9 @@ class Matrix:
         a tile is in the cache saves a pass over the matrix.
     """
 
-    def __init__(self, problem: Problem, run: Run) -> None:
+    def __init__(self, problem: Problem, run: Run, *, exact: bool = False) -> None:
         distance = run.distance
-        self.exact = distance.exact
+        self.exact = exact or distance.exact
         self.margin = 0.0 if self.exact else MARGIN
         self.totals: Float64s | None = None
         with run.phase("matrix"):
@@ -61,7 +68,9 @@ class Matrix:
 
     def _compute(self, problem: Problem, run: Run) -> Floats:
         distance, n, half = run.distance, problem.n, problem.distance.symmetric
-        values = np.empty((n, n), dtype=distance.dtype)
+        sharp = self.exact and not distance.exact
+        compute = distance.exact_block if sharp else distance.block
+        values = np.empty((n, n), dtype=np.float64 if sharp else distance.dtype)
         distance.prepare(run.threads)
         edge = int(np.clip(np.sqrt(CHUNK_NS / distance.cost), 16, TILE_EDGE))
         if distance.threaded:
@@ -80,7 +89,7 @@ class Matrix:
 
         def fill(tile: tuple[slice, slice]) -> None:
             rows, columns = tile
-            block = distance.block(rows, columns)
+            block = compute(rows, columns)
             values[rows, columns] = block
             if half:
                 values[columns, rows] = block.T
@@ -97,9 +106,11 @@ class Matrix:
 class MatrixRows(RowSource):
     """Rows of the matrix, which is computed once for all starts of a run; exact where that matters."""
 
-    def __init__(self, problem: Problem, run: Run, known: dict[int, Float64s] | None = None) -> None:
+    def __init__(
+        self, problem: Problem, run: Run, known: dict[int, Float64s] | None = None, *, exact: bool = False
+    ) -> None:
         super().__init__(problem, run, known)
-        self.matrix = run.shared(Matrix, lambda: Matrix(problem, run))
+        self.matrix = run.shared(Matrix, lambda: Matrix(problem, run, exact=exact))
 
     def row(self, i: int, below: Float64s) -> Float64s:
         values = np.asarray(self.matrix.values[i], dtype=np.float64)

@@ -16,10 +16,9 @@ from medoids.core.local_search import accept
 from medoids.core.problem import Problem, Solution
 from medoids.core.rows import RowSource
 from medoids.core.run import Run
-from medoids.engine.arrays import Floats
 from medoids.exact.carried_sums import CarriedSums
 from medoids.exact.matrix import MatrixRows, matrix_bytes
-from medoids.optimal.instance import Instance
+from medoids.optimal.instance import instance_of
 from medoids.optimal.restarts import restart
 
 __all__ = ["improve_by_restarts"]
@@ -41,7 +40,7 @@ def improve_by_restarts(problem: Problem, run: Run, best: Solution, n_restarts: 
 
 def _on_matrix(rows: MatrixRows, best: Solution, n_restarts: int, seed: int) -> Solution:
     problem, run = rows.problem, rows.run
-    instance = _instance(problem, run, rows.matrix.by_reference, problem.weights)
+    instance = instance_of(problem, run, rows.matrix.by_reference, problem.weights)
     found = restart(instance, np.array(best.assignment.medoids), n_restarts, seed, max_iter=problem.max_iter)
     if not found.improved:
         return replace(best, n_swaps=best.n_swaps + found.n_swaps)
@@ -72,7 +71,8 @@ def _on_sample(
     chance = weights / problem.total_weight
     # Drawn in proportion to their weights, so that each counts as often as it was drawn.
     points, counts = np.unique(run.random.choice(problem.n, size, p=chance), return_counts=True)
-    instance = _instance(problem, run, RowSource(problem, run).to_points(points, "restart"), counts.astype(np.float64))
+    by_point = RowSource(problem, run).to_points(points, "restart")
+    instance = instance_of(problem, run, by_point, counts.astype(np.float64))
     found = restart(instance, np.array(best.assignment.medoids), n_restarts, seed, max_iter=problem.max_iter)
     if not found.improved:
         return replace(best, n_swaps=best.n_swaps + found.n_swaps)
@@ -84,16 +84,3 @@ def _on_sample(
         return replace(best, n_swaps=swaps)
     run.step("restart", assignment, references=problem.n, candidates=found.improved[-1][0])
     return Solution(assignment, swaps, again.converged, run.trace)
-
-
-def _instance(problem: Problem, run: Run, by_point: Floats, weights: Floats) -> Instance:
-    frozen = np.array(problem.frozen, dtype=np.intp)
-    return Instance.of(
-        by_point.T,
-        problem.k,
-        weights=weights,
-        allowed=problem.eligible,
-        frozen=frozen,
-        check=run.check,
-        spread=run.threads.map,
-    )

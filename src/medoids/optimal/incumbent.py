@@ -23,10 +23,12 @@ class Incumbent:
     ----------
     medoids : ndarray of shape (k,)
     loss : float
+    changed : callable
+        Called when they are replaced by better ones.
     """
 
     def __init__(self, problem: Instance, medoids: Rows, changed: Callable[[], object]) -> None:
-        self._problem, self._changed = problem, changed
+        self._problem, self.changed = problem, changed
         self.medoids, self.loss = np.array(medoids, dtype=np.intp), problem.loss(medoids)
         self._ends: set[tuple[int, ...]] = set()
         self._descent: Descent | None = None
@@ -49,7 +51,7 @@ class Incumbent:
             loss = self._problem.loss(rows)
         if self._problem.is_better(loss, self.loss):
             self.medoids, self.loss = rows, loss
-            self._changed()
+            self.changed()
 
 
 def settled(problem: Instance, incumbent: Incumbent, alive: Bools, inside: Bools) -> bool:

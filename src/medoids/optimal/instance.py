@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.core.assignment import TOLERANCE
+from medoids.core.problem import Problem
+from medoids.core.run import Run
 from medoids.engine.arrays import Bools, Float64s, Floats, Rows
 
-__all__ = ["Instance", "in_order", "nothing"]
+__all__ = ["Instance", "in_order", "instance_of", "nothing"]
 
 
 def nothing() -> None:
@@ -115,3 +117,16 @@ class Instance:
                 return False
             largest = max(largest, float(np.abs(row).max()))
         return bool(largest * self.weights.sum() < 2**52)
+
+
+def instance_of(problem: Problem, run: Run, by_point: Floats, weights: Float64s) -> Instance:
+    """Return what is to be solved on distances from all rows to some points, as [point, row], with their weights."""
+    return Instance.of(
+        by_point.T,
+        problem.k,
+        weights=weights,
+        allowed=problem.eligible,
+        frozen=np.array(problem.frozen, dtype=np.intp),
+        check=run.check,
+        spread=run.threads.map,
+    )

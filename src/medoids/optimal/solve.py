@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
-from math import isfinite
-from time import perf_counter
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,31 +12,19 @@ from medoids.engine.arrays import Float64s, Rows
 from medoids.optimal.benders import has_solver
 from medoids.optimal.dual import Climb, climb, prefix_length, prices_of
 from medoids.optimal.incumbent import Incumbent, settled
-from medoids.optimal.instance import Instance
+from medoids.optimal.instance import Instance, nothing
 from medoids.optimal.prefixes import Prefixes
 from medoids.optimal.proof import Goal
 from medoids.optimal.restarts import restart
 from medoids.optimal.tree import OutOfMemory, Tree
+from medoids.result import CLOSED_GAP, gap_between
 
-__all__ = ["CLOSED", "Optimal", "Progress", "gap_between", "solve"]
+__all__ = ["Optimal", "Progress", "solve"]
 
-# A gap that counts as none: a share, far above rounding and far below what anybody measures.
-CLOSED = 1e-7
 # Neighbours of a point that the dual needs at least to be worth starting.
 _FEWEST = 16
 # Nodes of the tree after which more restarts are made, and how many.
 _EXPLORE, _AGAIN = 32, 10
-
-
-def gap_between(loss: float, bound: float) -> float:
-    """Share of a bound by which a loss exceeds it; infinite where that says nothing.
-
-    >>> gap_between(102.0, 100.0), gap_between(1.0, 0.0)
-    (0.02, inf)
-    """
-    if loss <= bound:
-        return 0.0
-    return (loss - bound) / abs(bound) if bound and isfinite(bound) else float("inf")
 
 
 @dataclass(frozen=True)
@@ -51,6 +37,10 @@ class Progress:
     medoids : list of int
     loss, lower_bound, gap : float
     nodes : int
+    restart : int
+        Number of the last restart.
+    prices : ndarray of shape (points,), or None
+        Of the best Lagrangian bound.
     """
 
     stage: str
@@ -59,6 +49,14 @@ class Progress:
     lower_bound: float
     gap: float
     nodes: int
+    restart: int
+    prices: Float64s | None = field(repr=False)
+
+    def state(self) -> dict[str, Any]:
+        """Return what a later run needs to resume; can be written as JSON."""
+        bound = self.lower_bound if np.isfinite(self.lower_bound) else None
+        prices = None if self.prices is None else self.prices.tolist()
+        return {"medoids": self.medoids, "lower_bound": bound, "prices": prices}
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +74,7 @@ class Optimal:
     gap : float
         (loss - lower_bound) / lower_bound.
     proved : bool
-        Whether the gap is at most the one asked for, or `CLOSED`.
+        Whether the gap is at most the one asked for, or `CLOSED_GAP`.
     nodes : int
         Nodes of branch and bound; 0 if it was not needed, or not reached.
     n_swaps : int
@@ -84,7 +82,7 @@ class Optimal:
     note : str
         What kept it from a proof; empty if proved.
     state : dict
-        What a later run needs to resume; can be written as JSON.
+        See `Progress.state`.
     """
 
     medoids: Rows
@@ -103,16 +101,16 @@ def solve(
     medoids: Rows | None = None,
     *,
     gap: float = 0.0,
-    time_limit: float | None = None,
     n_restarts: int = 50,
     seed: int = 0,
     max_iter: int | None = None,
     memory_limit: float | None = None,
     state: dict[str, Any] | None = None,
     progress: Callable[[Progress], object] | None = None,
-    returns_on: tuple[type[BaseException], ...] = (),
 ) -> Optimal:
     """Find k medoids of lowest loss, and prove that they are.
+
+    What ``problem.check`` or ``progress`` raise ends the search; the last `Progress` is what is known by then.
 
     Parameters
     ----------
@@ -121,33 +119,23 @@ def solve(
         Where to start, PAM's say; at random if None.
     gap : float
         Stop at a proved gap of this size.
-    time_limit : float, optional
-        Seconds after which the best so far is returned.
     n_restarts, seed, max_iter
         Of `restart`.
     memory_limit : float, optional
         Bytes beside the matrix. Where more would be needed the best so far is returned.
     state : dict, optional
-        `Optimal.state` or `Progress` of an earlier run of the same problem, to resume from.
+        Of an earlier run of the same problem, to resume from.
     progress : callable, optional
         Called with a `Progress` at every change worth telling.
-    returns_on : tuple of exception types
-        What ``problem.check`` may raise to end the search with the best so far. Others are passed on.
     """
-    run = _Run(problem, medoids, gap, time_limit, seed, memory_limit, state, progress)
+    run = _Run(problem, medoids, gap, seed, memory_limit, state, progress)
     try:
         note = run.stages(0 if state else n_restarts, max_iter)
-    except OutOfTime:
-        note = f"stopped at the time limit of {time_limit:g} s"
     except OutOfMemory:
-        note = "stopped at the memory limit; raise it to continue the search"
-    except returns_on:
-        note = "interrupted"
+        note = "the search for a proof stopped at memory_limit; raise it to continue"
+    finally:
+        run.incumbent.changed = nothing  # which held the run, and with it the matrix, until garbage is collected
     return run.result(note)
-
-
-class OutOfTime(BaseException):
-    """The time limit is reached. Not an error, so ``except Exception`` must not catch it."""
 
 
 class _Run:
@@ -158,29 +146,21 @@ class _Run:
         problem: Instance,
         medoids: Rows | None,
         gap: float,
-        time_limit: float | None,
         seed: int,
         memory_limit: float | None,
         state: dict[str, Any] | None,
         progress: Callable[[Progress], object] | None,
     ) -> None:
-        end = np.inf if time_limit is None else perf_counter() + time_limit
-
-        def check() -> None:
-            problem.check()
-            if perf_counter() > end:
-                raise OutOfTime
-
-        self._problem = replace(problem, check=check)
+        self._problem = problem
         self._seed, self._progress, self._stage = seed, progress, "restarts"
         self._memory = np.inf if memory_limit is None else memory_limit
-        self.goal = Goal(max(gap, CLOSED), problem.is_integral())
+        self.goal = Goal(max(gap, CLOSED_GAP), problem.is_integral())
         known = state or {}
         start = known.get("medoids", medoids)
         self.incumbent = Incumbent(problem, self._random_start() if start is None else start, self._tell)
-        self._bound = float(known.get("lower_bound", -np.inf))
+        self._bound = -np.inf if known.get("lower_bound") is None else float(known["lower_bound"])
         self._prices: Float64s | None = np.array(known["prices"]) if known.get("prices") else None
-        self._n_swaps = self._explored = 0
+        self._n_swaps = self._explored = self._restarted = 0
         self._tree: Tree | None = None
 
     def _random_start(self) -> Rows:
@@ -210,14 +190,16 @@ class _Run:
                 "branch and bound would go on from there"
             )
         self._stage = "tree"
-        self._tree = Tree(problem, found, incumbent, self.goal, memory=self._memory, news=self._grown)
-        self._tree.run()
+        self._tree = Tree(problem, found, incumbent, self.goal, memory=self._memory)
+        self._tree.run(self._grown)
         self._grown()
         return ""
 
     def _restart(self, n_restarts: int, max_iter: int | None) -> None:
-        def news(_number: int, _loss: float, medoids: Rows) -> None:
+        def news(number: int, _loss: float, medoids: Rows) -> None:
+            self._restarted = number
             self.incumbent.offer(medoids, descend=False)
+            self._tell()
 
         seed = self._seed + self._explored
         done = restart(self._problem, self.incumbent.medoids, n_restarts, seed, max_iter=max_iter, news=news)
@@ -251,7 +233,7 @@ class _Run:
         """Take a bound on the solutions that are left: all others have a loss of at least the cutoff."""
         cutoff = self.goal.cutoff(self.incumbent.loss)
         before, self._bound = self._bound, max(self._bound, self.goal.raised(min(bound, cutoff)))
-        if tell or self._bound > before + CLOSED * abs(before):
+        if tell or self._bound > before + CLOSED_GAP * abs(before):
             self._tell()
 
     def _tell(self) -> None:
@@ -262,16 +244,18 @@ class _Run:
         loss = self.incumbent.loss
         bound = min(self._bound, loss)
         nodes = 0 if self._tree is None else self._tree.nodes
-        return Progress(self._stage, self.incumbent.medoids.tolist(), loss, bound, gap_between(loss, bound), nodes)
+        return Progress(
+            *(self._stage, self.incumbent.medoids.tolist(), loss, bound, gap_between(loss, bound), nodes),
+            *(self._restarted, self._prices),
+        )
 
     def _proved(self) -> bool:
         return self._now().gap <= self.goal.gap
 
     def result(self, note: str) -> Optimal:
-        now, prices = self._now(), self._prices
-        state = asdict(now) | {"prices": None if prices is None else prices.tolist()}
+        now = self._now()
         proved = now.gap <= self.goal.gap
         return Optimal(
             *(self.incumbent.medoids, now.loss, now.lower_bound, now.gap, proved, now.nodes, self._n_swaps),
-            *("" if proved else note, state),
+            *("" if proved else note, now.state()),
         )

@@ -62,10 +62,8 @@ class Tree:
         goal: Goal,
         *,
         memory: float = np.inf,
-        news: Callable[[], object] | None = None,
     ) -> None:
         self._problem, self._incumbent, self._goal, self._memory = problem, incumbent, goal, memory
-        self._news = news
         self.nodes = 0
         root = _Node(start.bound, 0, start.alive.copy(), start.inside.copy())
         self._open = [root]
@@ -83,8 +81,8 @@ class Tree:
         """No solution that is still to be looked for has a lower loss; infinite when there is none."""
         return min((node.bound for node in self._open), default=np.inf)
 
-    def run(self) -> None:
-        """Search until nothing is left below the cutoff."""
+    def run(self, news: Callable[[], object]) -> None:
+        """Search until nothing is left below the cutoff; ``news`` is called after each node."""
         purged = 0
         while self._open and self.bound < self._goal.cutoff(self._incumbent.loss):
             node = self._open[0]  # it stays there until it is dealt with, as the bound must know it
@@ -96,8 +94,7 @@ class Tree:
             if self.nodes >= purged + _PURGE:
                 self._lp.purge()
                 purged = self.nodes
-            if self._news is not None:
-                self._news()
+            news()
 
     def _improve(self, node: _Node) -> bool:
         """Raise the bound of a node; return whether anything is left of it."""

@@ -19,7 +19,7 @@ from medoids.reporting.formatting import escape, format_number, format_percent
 from medoids.reporting.layout import Layout
 from medoids.reporting.palette import colour_of
 from medoids.reporting.things import Things
-from medoids.result import Clustering
+from medoids.result import CLOSED_GAP, Clustering
 from medoids.settings import Settings
 
 __all__ = ["Findings", "page"]
@@ -93,20 +93,38 @@ def _header(findings: Findings) -> str:
     if findings.silhouettes is not None:
         note = "1: far from other medoids, 0: on a border"
         facts.append(("medoid silhouette", f"{findings.mean_silhouette:.3f}", note))
+    if found.gap is not None:
+        facts.append(("gap to the optimum", *_proof(found, found.gap)))
     computed = f"{found.n_evaluations:,} of n² = {n**2:,}"
     facts.append(("distances computed", format_percent(found.n_evaluations / n**2), computed))
     if found.trace:
-        facts.append(("swaps", f"{found.n_swaps:,}", f"last step after {found.trace[-1].seconds:.2f} s"))
+        restarts = f"; {found.n_restarts:,} restarts" if found.n_restarts else ""
+        facts.append(("swaps", f"{found.n_swaps:,}", f"last step after {found.trace[-1].seconds:.2f} s{restarts}"))
     warning = (
         '<p class="warning"><b>Not converged.</b> The search was stopped by max_iter, a time limit, a callback or an '
         "interrupt: a further swap may lower the loss.</p>"
     )
+    if found.gap is not None:
+        warning = (
+            '<p class="warning"><b>Not proved.</b> The search ended before the gap that was asked for was reached: '
+            "other medoids may have a lower loss, by at most the gap.</p>"
+        )
     return (
         f'<header><p class="eyebrow">k-medoids report</p><h1>{escape(findings.title)}</h1>'
         '<p class="lead">Each medoid is a real member of the data, the most central of its cluster; each point belongs '
         f"to its nearest medoid. <b>{escape(found.algorithm)}</b> ran: {escape(found.reason)}.</p>"
         f"{'' if found.converged else warning}{tiles(facts)}</header>"
     )
+
+
+def _proof(found: Clustering, gap: float) -> tuple[str, str]:
+    """Return the gap of a result of "optimal", and what is known of it."""
+    if gap == np.inf:
+        return "unknown", "no lower bound on the loss was found"
+    bound = f"no {len(found.medoid_indices)} medoids have a mean below {format_number(found.lower_bound)}"
+    if gap <= CLOSED_GAP:
+        return "0", f"proved optimal: {bound}"
+    return f"{100 * gap:.2g}%", f"{'proved' if found.proved else 'not yet what was asked for'}: {bound}"
 
 
 def _map(findings: Findings) -> tuple[str, dict[str, Any]]:

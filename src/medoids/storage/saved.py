@@ -142,7 +142,7 @@ def _state_form(bounds: Bounds) -> Form:
     medoids = sequence(row, length=k, distinct=True)
     step = record(
         {
-            "phase": text(("build", "swap")),
+            "phase": text(("build", "swap", "restart", "proof")),
             "medoid_in": either(nothing, row),
             "medoid_out": either(nothing, row),
             "loss": number(),
@@ -150,8 +150,10 @@ def _state_form(bounds: Bounds) -> Form:
             "seconds": number(0, _LONGEST_FIT),
             "references": count,
             "candidates": count,
+            "lower_bound": either(nothing, number()),
         }
     )
+    known = {"medoids": medoids, "lower_bound": either(nothing, number()), "seed": whole(0, 2**31 - 1)}
     best = record({"medoids": medoids, "n_swaps": count, "converged": flag, "trace": sequence(step)})
     position = record(
         {"swaps": count},
@@ -162,6 +164,7 @@ def _state_form(bounds: Bounds) -> Form:
             "turn": fixed(count, count, flag),  # clara: the next sample
             "search": fixed(count, count, flag, count, either(nothing, medoids)),  # clarans
             "found": fixed(sequence(candidate), count, count),  # eager swaps: the remaining arms
+            "proof": record({**known, "prices": either(nothing, sequence(number(), length=n))}),  # optimal
         },
     )
     return record(
