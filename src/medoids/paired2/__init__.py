@@ -1,0 +1,1 @@
+"""PairedPAM's search."""

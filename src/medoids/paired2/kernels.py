@@ -1,0 +1,231 @@
+"""Compiled loops of PairedPAM: over distances of references to arms, which stand side by side in lanes."""
+
+import numpy as np
+
+from medoids.engine.compile import kernel
+
+__all__ = ["add_beside", "add_pairs", "exact_changes", "gather_rows", "gather_tiles", "find_leaves", "judge_alone", "judge_beside", "split_tree"]
+
+
+@kernel()
+def gather_rows(rows, places, out):  # type: ignore[no-untyped-def]
+    """out[c, lane] = rows[places[lane], c]: stored rows, turned; lanes whose place is negative are left as they are."""
+    for first in range(0, len(places), 16):  # so that what is written next to each other is in one line of the cache
+        last = min(len(places), first + 16)
+        for c in range(out.shape[0]):
+            for lane in range(first, last):
+                if places[lane] >= 0:
+                    out[c, lane] = rows[places[lane], c]
+
+
+@kernel(fast_sums=True)
+def add_pairs(values, first, second, facts, starts, out):  # type: ignore[no-untyped-def]
+    """Add the sums of pairs of references, by label: SB, SY, QB, QY, P.
+
+    values[c, lane] is a distance. Facts of a pair: near, far, origin and weight of both, the sign of its sums, that of
+    its squares (0 for a reference that is certain), and the latter times the difference of what removal costs.
+    """
+    lanes = values.shape[1]
+    acc = np.empty((5, lanes), values.dtype)
+    for b in range(len(starts) - 1):
+        if starts[b] == starts[b + 1]:
+            continue
+        acc[:] = 0
+        for e in range(starts[b], starts[b + 1]):
+            u, v = values[first[e]], values[second[e]]
+            n0, f0, o0, w0 = facts[e, 0], facts[e, 1], facts[e, 2], facts[e, 3]
+            n1, f1, o1, w1 = facts[e, 4], facts[e, 5], facts[e, 6], facts[e, 7]
+            sign, square, removal = facts[e, 8], facts[e, 9], facts[e, 10]
+            for lane in range(lanes):
+                x0, y0 = w0 * (min(u[lane], n0) - o0), w0 * (min(u[lane], f0) - o0)
+                x1, y1 = w1 * (min(v[lane], n1) - o1), w1 * (min(v[lane], f1) - o1)
+                x, y = x0 - x1, y0 - y1
+                acc[0, lane] += sign * (x0 + x1)
+                acc[1, lane] += sign * (y0 + y1)
+                acc[2, lane] += square * x * x
+                acc[3, lane] += square * y * y
+                acc[4, lane] += removal * y
+        for q in range(5):
+            for lane in range(lanes):
+                out[b, q, lane] += acc[q, lane]
+
+
+@kernel()
+def split_tree(Z, depth, coordinate, cut):  # type: ignore[no-untyped-def]
+    """Cut points, given as (coordinates, points), at medians of the coordinate that varies most, ``depth`` times."""
+    q, n = Z.shape
+    order, values = np.arange(n), np.empty(n)
+    for level in range(depth):
+        for number in range(1 << level):
+            start, stop = (n * number) >> level, (n * (number + 1)) >> level
+            middle, node = (n * (2 * number + 1)) >> (level + 1), (1 << level) + number
+            if stop - start < 2:
+                cut[node] = np.inf
+                continue
+            # By a few of the points: medians are what has to be exact.
+            step, best = max(1, (stop - start) // 64), -1.0
+            for z in range(q):
+                total, squares, seen = 0.0, 0.0, 0
+                for e in range(start, stop, step):
+                    x = Z[z, order[e]] - Z[z, order[start]]
+                    total += x
+                    squares += x * x
+                    seen += 1
+                spread = squares / seen - (total / seen) ** 2
+                if spread > best:
+                    best, coordinate[node] = spread, z
+            for e in range(start, stop):
+                values[e] = Z[coordinate[node], order[e]]
+            low, high = start, stop - 1
+            while low < high:  # quickselect
+                x, i, j = values[(low + high) // 2], low, high
+                while i <= j:
+                    while values[i] < x:
+                        i += 1
+                    while values[j] > x:
+                        j -= 1
+                    if i <= j:
+                        values[i], values[j] = values[j], values[i]
+                        order[i], order[j] = order[j], order[i]
+                        i += 1
+                        j -= 1
+                if middle <= j:
+                    high = j
+                elif middle >= i:
+                    low = i
+                else:
+                    break
+            cut[node] = values[middle]
+
+
+@kernel()
+def find_leaves(Z, coordinate, cut, out):  # type: ignore[no-untyped-def]
+    """The leaf of each point: below a node, points whose coordinate is less than the cut go left."""
+    for s in range(Z.shape[1]):
+        node = 1
+        while node < len(cut):
+            node = 2 * node + (0 if Z[coordinate[node], s] < cut[node] else 1)
+        out[s] = node - len(cut)
+
+
+@kernel()
+def gather_tiles(tiles, arms, count, out):  # type: ignore[no-untyped-def]
+    """out[c, lane] = the distance of reference c to an arm, from tiles of (references, lanes); arms ascend."""
+    width = tiles.shape[2]
+    first = 0
+    while first < len(arms):
+        number, last = arms[first] // width, first
+        while last < len(arms) and arms[last] // width == number:
+            last += 1
+        for c in range(count):  # a row of the tile is read once for all of its arms
+            row = tiles[number, c]
+            for lane in range(first, last):
+                out[c, lane] = row[arms[lane] - number * width]
+        first = last
+
+
+@kernel(fast_sums=True)
+def judge_alone(sums, share, removal, width, skew, floor, fixed, lower, mean):  # type: ignore[no-untyped-def]
+    """Bounds on the mean changes of arms: the lowest lower bound, the lowest mean, and its face.
+
+    removal: for each label the sum of r, the sum of its squared differences, and the known mean. See ``estimate.py``.
+    """
+    k, lanes = sums.shape[0], sums.shape[2]
+    SB, QB = np.zeros(lanes), np.zeros(lanes)
+    for b in range(k):
+        for l in range(lanes):
+            SB[l] += sums[b, 0, l]
+            QB[l] += sums[b, 2, l]
+    for l in range(lanes):
+        lower[l], mean[l] = np.inf, np.inf
+    root = np.sqrt(share)
+    for j in range(k):
+        if fixed[j]:
+            continue
+        rs, rq, rem = removal[0, j], removal[1, j], removal[2, j]
+        # Without a difference in the sample, what removal costs is taken as it is known.
+        inverse, start = (1.0 / rq, 0.0) if rq > 0 else (0.0, 1.0)
+        for l in range(lanes):
+            s, q, p = SB[l] - sums[j, 0, l], QB[l] - sums[j, 2, l], sums[j, 4, l]
+            y, qy = sums[j, 1, l], sums[j, 3, l]
+            beta = min(1.0, max(0.0, start + p * inverse))
+            m = s + y - beta * (rs - rem)
+            v = q + qy - 2 * beta * p + beta * beta * rq
+            # As many equal gains have these sums; r is no gain.
+            few = s * s / max(q, 1e-300)
+            g, qg = s + y - rs, q + max(qy - 2 * p + rq, 0.0)
+            few = max(1.0, min(few if q > 0 else 1e300, g * g / max(qg, 1e-300) if qg > 0 else 1e300))
+            spread = max(root * np.sqrt(max(v, 0.0)), floor[l])
+            low = m - width * (1 + skew / np.sqrt(few)) * spread
+            lower[l] = min(lower[l], low)
+            mean[l] = min(mean[l], m)
+
+
+@kernel(fast_sums=True)
+def add_beside(values, first, second, facts, beside, starts, out):  # type: ignore[no-untyped-def]
+    """Add CB and CY: the products of pair differences with those of a pivot, whose x and y ``beside`` has."""
+    lanes = values.shape[1]
+    acc = np.empty((2, lanes), values.dtype)
+    for b in range(len(starts) - 1):
+        if starts[b] == starts[b + 1]:
+            continue
+        acc[:] = 0
+        for e in range(starts[b], starts[b + 1]):
+            u, v = values[first[e]], values[second[e]]
+            n0, f0, o0, w0 = facts[e, 0], facts[e, 1], facts[e, 2], facts[e, 3]
+            n1, f1, o1, w1 = facts[e, 4], facts[e, 5], facts[e, 6], facts[e, 7]
+            px, py = beside[e, 0], beside[e, 1]
+            for lane in range(lanes):
+                acc[0, lane] += px * (w0 * (min(u[lane], n0) - o0) - w1 * (min(v[lane], n1) - o1))
+                acc[1, lane] += py * (w0 * (min(u[lane], f0) - o0) - w1 * (min(v[lane], f1) - o1))
+        for q in range(2):
+            for lane in range(lanes):
+                out[b, q, lane] += acc[q, lane]
+
+
+@kernel(fast_sums=True)
+def judge_beside(sums, products, share, removal, pivot, width, skew, floor, fixed, lower):  # type: ignore[no-untyped-def]
+    """The lowest lower bound of arms beside a pivot, whose faces have known means.
+
+    pivot: for each face the sum over the sample, the squared pair differences, and the known mean.
+    """
+    k, lanes = sums.shape[0], sums.shape[2]
+    SB, QB, CB = np.zeros(lanes), np.zeros(lanes), np.zeros(lanes)
+    for b in range(k):
+        for l in range(lanes):
+            SB[l] += sums[b, 0, l]
+            QB[l] += sums[b, 2, l]
+            CB[l] += products[b, 0, l]
+    low = np.full(lanes, np.inf)
+    root = np.sqrt(share)
+    for j in range(k):
+        if fixed[j]:
+            continue
+        ps, pq, known = pivot[0, j], pivot[1, j], pivot[2, j]
+        inverse = 1.0 / pq if pq > 0 else 0.0
+        for l in range(lanes):
+            s, q, p = SB[l] - sums[j, 0, l], QB[l] - sums[j, 2, l], sums[j, 4, l]
+            y, qy = sums[j, 1, l], sums[j, 3, l]
+            c = CB[l] - products[j, 0, l] + products[j, 1, l]
+            beta = min(1.0, max(0.0, c * inverse))
+            m = s + y - beta * (ps - known)
+            v = max(q + qy - 2 * beta * c + beta * beta * pq, 0.0)
+            g, qg = s + y - removal[0, j], q + max(qy - 2 * p + removal[1, j], 0.0)
+            few = max(1.0, g * g / max(qg, 1e-300))
+            spread = max(root * np.sqrt(v), floor[l])
+            low[l] = min(low[l], m - width * (1 + skew / np.sqrt(few)) * spread)
+    for l in range(lanes):
+        lower[l] = max(lower[l], low[l])
+
+
+@kernel(fast_sums=True)
+def exact_changes(row, d1, d2, nearest, weights, sums):  # type: ignore[no-untyped-def]
+    """Add up, over some points, the change if no medoid leaves (last), and what is added if the nearest one leaves."""
+    total = 0.0
+    for s in range(len(row)):
+        d = np.float64(row[s])
+        kept = min(d, d1[s])
+        total += weights[s] * (kept - d1[s] if d1[s] < np.inf else d)
+        if nearest[s] >= 0:
+            sums[nearest[s]] += weights[s] * (min(d, d2[s]) - kept)
+    sums[len(sums) - 1] += total

@@ -1,0 +1,105 @@
+"""The one shard of a fit on one machine, with all points, and the order that these are in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from medoids.core.assignment import Assignment
+from medoids.core.problem import Problem
+from medoids.core.run import Run
+from medoids.engine.arrays import Float64s, Floats, Rows
+from medoids.engine.budget import POINTS_PER_CHUNK
+from medoids.engine.threads import spans
+from medoids.paired2.order import Layout, Level, Strata, Tree, pick_landmarks
+from medoids.paired2.search import Shards
+from medoids.paired2.shard import REPORTED, Shard
+
+__all__ = ["OneShard"]
+
+# Points among which landmarks are drawn, and from which the tree is made.
+DRAWN, SAMPLED = 1024, 1 << 16
+
+
+class _Rows:
+    """All points, numbered by the order of the tree."""
+
+    def __init__(self, run: Run, order: Rows, n: int) -> None:
+        self.distance, self.own = run.distance.reordered(order), len(order)
+        self._place = np.full(n, -1, dtype=np.intp)
+        self._place[order] = np.arange(len(order))
+        self.positions: Rows = np.zeros(0, dtype=np.intp)
+
+    def references(self, columns: slice) -> Rows:
+        return self.positions[columns]
+
+    def candidates(self, rows: Rows) -> Rows:
+        return self._place[rows]
+
+
+class OneShard(Shards):
+    """All points in one shard."""
+
+    def __init__(self, problem: Problem, run: Run, first: int) -> None:
+        points = np.flatnonzero((problem.weights > 0) | problem.eligible)
+        random = np.random.RandomState(run.random.randint(np.iinfo(np.int32).max))
+        weights = problem.weights[points]
+        with run.phase("order"):
+            layout = _lay_out(run, points, weights, random)
+        order = np.argsort(layout.leaf, kind="stable")
+        mass = layout.mass(weights, layout.sums(weights))
+        self.order, self.n = points[order], len(points)
+        self.weights, self.mass = weights[order], mass[order]
+        self.strata = Strata(weights[order], mass[order], first, random)
+        self._rows = _Rows(run, self.order, problem.n)
+        regions = np.arange(self.n) * REPORTED // self.n
+        shares, eligible = weights[order] / problem.total_weight, problem.eligible[self.order]
+        self._shares = shares
+        self.shard = Shard(self._rows, self.order, shares, regions, eligible, problem.memory_limit, run.threads)
+        self.kind = self.shard.store.kind
+
+    def follow(self, assignment: Assignment) -> None:
+        """Bring the shard to the state of an assignment."""
+        at = self.order
+        self._d1, self._d2, self._nearest = assignment.d1[at], assignment.d2[at], assignment.nearest[at]
+        self.shard.place_state(self._d1, self._d2, self._nearest, np.array(assignment.medoids, dtype=np.intp))
+
+    def ask(self, name: str, *arguments: Any, **options: Any) -> list[Any]:
+        return [getattr(self.shard, name)(*arguments, **options)]
+
+    def add_level(self, level: Level, positions: Rows) -> None:
+        self._rows.positions = positions
+        self.shard.store.add_level(level.stop)
+
+    def states(self, columns: Rows) -> tuple[Float64s, Float64s, Rows]:
+        at = self._rows.positions[columns]
+        return self._d1[at], self._d2[at], self._nearest[at]
+
+    def removal(self, slots: int) -> Float64s:
+        other = np.isfinite(self._d2)
+        costs = np.where(other, self._d2 - np.where(other, self._d1, 0.0), 0.0)
+        return np.bincount(self._nearest, self._shares * costs, minlength=slots)
+
+    def to_references(self, row: int, columns: Rows) -> Float64s:
+        return self.shard.whole(row)[self._rows.positions[columns]].astype(np.float64)
+
+    def whole(self, row: int) -> Floats:
+        """Return the distances from a row to the points, in their order."""
+        return self.shard.whole(row)
+
+
+def _lay_out(run: Run, points: Rows, weights: Float64s, random: np.random.RandomState) -> Layout:
+    """Measure the distances of all points from landmarks, and make the tree."""
+    n = len(points)
+    drawn = np.sort(random.choice(n, min(n, DRAWN), replace=False))
+    block = run.distance.exact_block(points[drawn], points[drawn])
+    marks = points[drawn[pick_landmarks(block, weights[drawn], random)]]
+    Z = np.empty((len(marks), n), np.float32)
+
+    def work(chunk: slice) -> None:
+        Z[:, chunk] = run.distance.exact_block(marks, points[chunk])
+
+    run.threads.map(work, spans(n, POINTS_PER_CHUNK), threaded=run.distance.threaded)
+    sample = np.sort(random.choice(n, SAMPLED, replace=False)) if n > SAMPLED else np.arange(n)
+    return Layout.of(Tree.of(Z[:, sample]), Z)

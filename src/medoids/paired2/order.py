@@ -1,0 +1,206 @@
+"""Which points serve as references, and in which order: nested strata along a tree of the points.
+
+How the loss changes at a reference is a continuous function of where the reference is. So references that are spread
+evenly over the data estimate its mean with a smaller error than as many that are drawn anywhere: on tables of few
+columns with a fifth to a twentieth of the variance, on images with two thirds.
+
+The points are put into the order of the leaves of a k-d tree, in which neighbours are near each other. Its coordinates
+are distances from a few landmarks, so any dissimilarity will do. The mass of the points along this order is cut into t
+strata of equal mass, and one point is drawn in each, with a probability in proportion to its mass. The mass is the
+weight of a point, mixed with what makes outliers matter: their distance from the landmarks, and how small the group
+around their landmark is. A point that would fill a stratum is *certain*: it is in every sample.
+
+The next level has twice as many strata. One half of each stratum keeps the reference of the whole, and the other half
+gets a new one, so what was computed for one level serves the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from medoids.engine.arrays import Float64s, Floats, Rows
+
+__all__ = ["LANDMARKS", "Layout", "Level", "Strata", "Tree", "join_pairs", "pick_landmarks"]
+
+# Coordinates of the tree: 16 distances for each point, one hundredth of what a fit takes.
+LANDMARKS = 16
+# Points of a leaf of the tree, in the sample that it is made from.
+_LEAF = 8
+# Share of the mass that is due to outliers. At 0 PAM's path on the table `heavy` takes 35 times as many distances as at
+# 0.25; at 0.5 birch takes 5% more.
+_OUTLIERS = 0.25
+
+
+def pick_landmarks(distances: Float64s, weights: Float64s, random: np.random.RandomState) -> list[int]:
+    """Draw landmarks among some points, as k-medoids++ does, by their (points, points) distances."""
+    near, found = np.ones(len(weights)), list[int]()
+    while len(found) < LANDMARKS:
+        mass = np.cumsum(np.maximum(near, 0) * weights)
+        if not mass[-1] > 0:  # the others are copies of landmarks
+            break
+        i = int(np.searchsorted(mass, random.random_sample() * mass[-1], side="right"))
+        found.append(min(i, len(mass) - 1))
+        near = distances[found[-1]] if len(found) == 1 else np.minimum(near, distances[found[-1]])
+    return found or [0]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Cuts of a k-d tree, by node in the order of a heap: a coordinate, and the value up to which points are left."""
+
+    coordinate: Rows
+    cut: Float64s
+
+    @classmethod
+    def of(cls, Z: Floats) -> Tree:
+        """Make the tree of some points, given as (coordinates, points)."""
+        from medoids.paired2.kernels import split_tree
+
+        depth = max(0, int(np.ceil(np.log2(max(1, Z.shape[1] / _LEAF)))))
+        coordinate, cut = np.zeros(1 << depth, dtype=np.intp), np.zeros(1 << depth)
+        split_tree(np.ascontiguousarray(Z, dtype=np.float64), depth, coordinate, cut)
+        return cls(coordinate, cut)
+
+    def leaves(self, Z: Floats) -> Rows:
+        """Return the leaf of each point."""
+        from medoids.paired2.kernels import find_leaves
+
+        out = np.empty(Z.shape[1], dtype=np.int32)
+        find_leaves(Z, self.coordinate, self.cut, out)
+        return out
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where points are: for each its leaf, its landmark, and its distance to it."""
+
+    leaf: Rows
+    cell: Rows
+    near: Float64s
+
+    @classmethod
+    def of(cls, tree: Tree, Z: Floats) -> Layout:
+        cell = Z.argmin(axis=0)
+        near = np.maximum(Z[cell, np.arange(Z.shape[1])], 0).astype(np.float64)
+        return cls(tree.leaves(Z), cell.astype(np.int8), near)
+
+    def sums(self, weights: Float64s) -> Float64s:
+        """Return the weight of each landmark's points, and the sum of weight times distance to the landmark."""
+        return np.append(np.bincount(self.cell, weights, minlength=LANDMARKS), self.near @ weights)
+
+    def mass(self, weights: Float64s, sums: Float64s) -> Float64s:
+        """Return by how much each point should be sampled, given the sums over all points."""
+        cells, spread = sums[:-1], sums[-1]
+        groups = weights / (np.count_nonzero(cells) * np.maximum(cells, np.finfo(float).tiny)[self.cell])
+        far = self.near * weights / spread if spread > 0 else groups
+        mass: Float64s = (1 - _OUTLIERS) * weights / cells.sum() + _OUTLIERS * (far + groups) / 2
+        return mass
+
+
+@dataclass(frozen=True)
+class Level:
+    """References of one level: the certain ones, then one of each stratum.
+
+    Attributes
+    ----------
+    columns : ndarray
+        References, by their number among all that have been drawn.
+    weights : ndarray
+        Their weights, which add up to about 1.
+    certain : int
+        Number of references that are certain.
+    stop : int
+        Number of all references drawn up to this level.
+    """
+
+    columns: Rows
+    weights: Float64s
+    certain: int
+    stop: int
+
+    @property
+    def t(self) -> int:
+        """Number of strata."""
+        return len(self.columns) - self.certain
+
+
+class Strata:
+    """References in nested strata.
+
+    Parameters
+    ----------
+    weights, mass : ndarray of shape (n,)
+        Of the points in their order.
+    first : int
+        Strata of the first level: a power of 2.
+    random : RandomState
+
+    Attributes
+    ----------
+    levels : list of Level
+    positions : ndarray
+        Place in the order of each reference drawn so far.
+    """
+
+    def __init__(self, weights: Float64s, mass: Float64s, first: int, random: np.random.RandomState) -> None:
+        self._random, self._weights = random, weights / weights.sum()
+        light, certain = np.array(mass, dtype=np.float64), np.zeros(len(mass), dtype=bool)
+        while light.any() and (more := first * light >= light.sum()).any():
+            certain |= more
+            light[more] = 0
+        self.positions: Rows = np.flatnonzero(certain)
+        self._certain = len(self.positions)
+        self._number = np.full(len(mass), -1, dtype=np.int32)
+        self._number[self.positions] = np.arange(self._certain)
+        total = light.sum()
+        t = first if total > 0 else 0
+        self._mass = light / total if t else light
+        self._ends = np.cumsum(self._mass)
+        self._draws = (np.arange(t) + random.random_sample(t)) / max(1, t)
+        self.levels = [self._level()]
+
+    def deepen(self) -> Level:
+        """Add a level with twice as many strata."""
+        t = 2 * len(self._draws)
+        half = 2 * np.arange(t // 2)
+        kept = np.clip((self._draws * t).astype(np.intp), half, half + 1)  # rounding may leave the stratum
+        draws = np.empty(t)
+        draws[kept], draws[kept ^ 1] = self._draws, ((kept ^ 1) + self._random.random_sample(t // 2)) / t
+        self._draws = draws
+        self.levels.append(self._level())
+        return self.levels[-1]
+
+    def _level(self) -> Level:
+        at = np.minimum(np.searchsorted(self._ends, self._draws, side="right"), len(self._ends) - 1)
+        new = np.unique(at[self._number[at] < 0])
+        self._number[new] = len(self.positions) + np.arange(len(new))
+        self.positions = np.concatenate([self.positions, new])
+        columns = np.concatenate([np.arange(self._certain), self._number[at]]).astype(np.intp)
+        weights = self._weights[self.positions[columns]]
+        weights[self._certain :] /= max(1, len(at)) * self._mass[at]
+        return Level(columns, weights, self._certain, len(self.positions))
+
+
+def join_pairs(labels: Rows) -> tuple[Rows, Rows]:
+    """Join strata with the same label to pairs, those nearest in the tree first; return both sides.
+
+    A stratum without a partner is on both sides. Which are joined is a function of the labels alone, and a label that
+    changes affects few pairs.
+
+    >>> join_pairs(np.array([0, 0, 1, 0, 1, 0, 0, 1]))
+    (array([0, 5, 4, 3, 2]), array([1, 6, 7, 3, 2]))
+    """
+    left = np.argsort(labels, kind="stable")
+    label, node = labels[left], left
+    first, second = list[Rows](), list[Rows]()
+    while len(node) and node.max() > 0:
+        node = node >> 1  # each half has at most one of a label left
+        same = np.flatnonzero((node[1:] == node[:-1]) & (label[1:] == label[:-1]))
+        first.append(left[same])
+        second.append(left[same + 1])
+        keep = np.ones(len(left), dtype=bool)
+        keep[same] = keep[same + 1] = False
+        left, label, node = left[keep], label[keep], node[keep]
+    return np.concatenate([*first, left]), np.concatenate([*second, left])

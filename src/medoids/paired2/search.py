@@ -1,0 +1,247 @@
+"""Looking for a step: which arm is best, or which arms surely help. Written once, for one machine and for many.
+
+Arms are judged level by level. An arm stays while the lower bound of one of its faces is below the *bar*: the lowest
+mean change that is known exactly, and 0 for "no swap". Known exactly are the arms with the lowest means, for which the
+distances to all points are computed; they also serve as *pivots*. What the sample shows of a pivot beside what is known
+of it tells by how much the sample errs, and a regression takes this back from the arms around it (``kernels.py``).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from medoids.engine.arrays import Bools, Float64s, Rows
+from medoids.paired2.order import Level, Strata
+from medoids.paired2.shard import REPORTED, Bar, Left
+from medoids.paired2.view import Pivot, View
+
+__all__ = ["Found", "Search", "Shards"]
+
+# Arms that are left when a search computes all of their distances.
+_FEW = 2
+# Pivots: the price of one, n distances, may be this share of what the next level takes; and most of them.
+_PIVOT_SHARE, _MOST_PIVOTS = 1 / 32, 8
+DEBUG = False
+POOL = 32
+
+
+class Shards(ABC):
+    """Where the points are: asked by the search, all of them the same.
+
+    Attributes
+    ----------
+    n : int
+        Points.
+    cost : float
+    kind : dtype
+    """
+
+    n: int
+    kind: np.dtype[Any]
+
+    @abstractmethod
+    def ask(self, name: str, *arguments: Any, **options: Any) -> list[Any]:
+        """Call a method of every shard; return their answers."""
+
+    @abstractmethod
+    def add_level(self, level: Level, positions: Rows) -> None:
+        """Announce the references of another level, by their places in the order."""
+
+    @abstractmethod
+    def states(self, columns: Rows) -> tuple[Float64s, Float64s, Rows]:
+        """Return d1, d2 and slot of some references."""
+
+    @abstractmethod
+    def removal(self, slots: int) -> Float64s:
+        """Return the mean over all points of what the removal of each slot's medoid costs."""
+
+    @abstractmethod
+    def to_references(self, row: int, columns: Rows) -> Float64s:
+        """Return the distances from a candidate that is known to some references."""
+
+
+@dataclass
+class Found:
+    """What a search found.
+
+    Attributes
+    ----------
+    rows : ndarray
+        Arms that the precision of blocks cannot tell from the best one, or those that help; empty if none helps.
+    references, candidates : int
+        For the trace: strata of the last level, and arms that were left there.
+    """
+
+    rows: Rows
+    references: int
+    candidates: int
+
+
+@dataclass
+class _Medoids:
+    """The medoids that a search starts from."""
+
+    slots: int
+    fixed: list[int]
+    swaps: bool
+    scale: float  # mean loss, of which rounding errors are a share
+    taken: frozenset[int] = field(default_factory=frozenset)
+
+
+class Search:
+    """Searches over all arms.
+
+    Parameters
+    ----------
+    shards : Shards
+    strata : Strata
+    noise : float
+        Relative error of means in the precision of blocks.
+    tol : float
+        Changes that are smaller than this share of the loss do not matter.
+    """
+
+    def __init__(self, shards: Shards, strata: Strata, noise: float, tol: float = 0.0) -> None:
+        self.shards, self._strata, self._noise, self._tol = shards, strata, noise, tol
+        self._known: dict[int, Float64s] = {}  # candidates, and the mean changes of their faces
+        self._depth = 0
+        shards.add_level(strata.levels[0], strata.positions)
+
+    def begin(self, medoids: list[int], fixed: list[int], scale: float, *, swaps: bool) -> None:
+        """Start from medoids, of which the shards know the distances already."""
+        self._at = _Medoids(len(medoids), fixed, swaps, scale, frozenset(medoids))
+        rows = [i for i in self._known if i not in self._at.taken]
+        self._known = {}
+        self._learn(rows)
+
+    def _learn(self, rows: list[int]) -> None:
+        """Compute the mean changes that candidates bring."""
+        if not rows:
+            return
+        at = self._at
+        sums = np.sum(self.shards.ask("learn", np.array(rows), at.slots), axis=0)
+        means = sums[:, :-1] + sums[:, -1:] if at.swaps else sums[:, -1:]
+        if at.swaps:
+            means[:, at.fixed] = np.inf
+        self._known.update(zip(rows, means, strict=True))
+
+    def _view(self, depth: int) -> View:
+        if depth == len(self._strata.levels):
+            self.shards.add_level(self._strata.deepen(), self._strata.positions)
+        level, at = self._strata.levels[depth], self._at
+        d1, d2, slot = self.shards.states(level.columns)
+        removal, fixed = np.zeros(1), np.zeros(1, dtype=bool)
+        if at.swaps:
+            removal, fixed = self.shards.removal(at.slots), np.zeros(at.slots, dtype=bool)
+            fixed[at.fixed] = True
+        else:
+            d2, slot = d1, np.zeros(len(d1), dtype=np.intp)
+        left_out = max(0.0, 1 - level.t / self.shards.n)
+        return View(depth, level, d1, d2, slot, removal, fixed, at.swaps, left_out)
+
+    @property
+    def _least(self) -> float:
+        """The lowest mean change that is known."""
+        return min([0.0 if self._at.swaps else np.inf, *(float(m.min()) for m in self._known.values())])
+
+    def _limit(self, least: float) -> float:
+        """Arms whose bounds are above it do not matter."""
+        size = max(self._at.scale, abs(least)) if np.isfinite(least) else self._at.scale
+        return least + self._noise * size - self._tol * self._at.scale
+
+    def find(self, width: float, *, eager: bool = False, every: int = 1, further: bool = False) -> Found:
+        """Look for the best arm, or for arms that help.
+
+        Parameters
+        ----------
+        width : float
+            Of bounds, in standard errors.
+        eager : bool
+            End as soon as some arms are known to help.
+        every : int
+            Look only at every so many rows.
+        further : bool
+            Look only at the arms that the last search had left, on the level that it had reached.
+        """
+        view = self._view(self._depth if further else 0)
+        bar = Bar(self._limit(0.0 if eager else self._least), width)
+        pivots = self._pivots(view) if further else []
+        left = self._ask("judge", view, bar, pivots, afresh=not further, every=every)
+        log = []
+        while left.count:
+            n0 = left.count
+            rows = self._choose(left, view, eager)
+            self._learn(rows)
+            bar = Bar(self._limit(0.0 if eager else self._least), width)
+            if eager and len(self.helpful()):
+                break
+            left = self._ask("drop", bar.value, np.array(list(self._known), dtype=np.intp))
+            log.append((view.level.t, n0, len(rows), left.count))
+            if not left.count:
+                break
+            if self._ends(left, view):
+                continue
+            if view.depth == 0 and left.count > REPORTED:
+                left = self._ask("beside", view, bar, self._pivots(view))
+                log.append((view.level.t, "beside", left.count))
+                if not left.count:
+                    break
+            view = self._view(view.depth + 1)
+            left = self._ask("judge", view, bar, self._pivots(view), afresh=False)
+        if DEBUG:
+            print(self._at.swaps, log, len(self._known))
+        self._depth = view.depth
+        found = Found(self._best() if not eager else self.helpful(), view.level.t, max(1, left.count))
+        return found
+
+    def helpful(self) -> Rows:
+        """Return candidates that lower the loss, the best first."""
+        means = {i: float(m.min()) for i, m in self._known.items()}
+        helpful = [i for i in means if means[i] < -(self._noise + self._tol) * self._at.scale]
+        return np.array(sorted(helpful, key=lambda i: (means[i], i)), dtype=np.intp)
+
+    def reject(self, row: int) -> None:
+        """Take note that a candidate does not lower the loss: exact distances say so."""
+        self._known[row] = np.maximum(self._known[row], 0.0)
+
+    def _best(self) -> Rows:
+        """Return the candidates that may be the best, by row."""
+        limit = self._least + self._noise * max(self._at.scale, abs(self._least))
+        found = np.array(sorted(i for i, m in self._known.items() if m.min() <= limit), dtype=np.intp)
+        self.forget()
+        return found
+
+    def forget(self) -> None:
+        """Keep the best candidates only, if there are too many."""
+        if any(self.shards.ask("is_crowded")):
+            kept = sorted(self._known, key=lambda i: (float(self._known[i].min()), i))[: REPORTED // 2]
+            self._known = {i: self._known[i] for i in kept}
+            self.shards.ask("forget", np.array(kept, dtype=np.intp))
+
+    def _ask(self, name: str, *arguments: Any, **options: Any) -> Left:
+        return Left.joined(self.shards.ask(name, *arguments, **options))
+
+    def _ends(self, left: Left, view: View) -> bool:
+        """Whether the arms that are left are compared on all points: if they are few, or the next level is most of all."""
+        return left.count <= _FEW or 4 * view.level.t >= self.shards.n or not view.level.t
+
+    def _choose(self, left: Left, view: View, eager: bool) -> list[int]:
+        """Choose arms whose changes are computed for all points."""
+        if self._ends(left, view):
+            return [i for i in left.rows.tolist() if i not in self._known]
+        count = POOL if eager else int(np.clip(_PIVOT_SHARE * left.count * 2 * view.level.t / self.shards.n, 1, _MOST_PIVOTS))
+        rows, means = np.append(left.rows[:1], left.best_rows), np.append(left.means[:1], left.best_means)
+        order = np.argsort(means, kind="stable")
+        order = order[means[order] < (0.0 if eager else self._least)]
+        chosen = dict.fromkeys(rows[order].tolist())
+        return [i for i in chosen if i not in self._known][:count]
+
+    def _pivots(self, view: View) -> list[Pivot]:
+        """Return the best candidates as pivots."""
+        best = sorted(self._known, key=lambda i: (float(self._known[i].min()), i))[:_MOST_PIVOTS]
+        columns, kind = view.level.columns, self.shards.kind
+        return [view.pivot(i, self.shards.to_references(i, columns), self._known[i], kind) for i in best]

@@ -1,0 +1,315 @@
+"""A shard: some of the points, as arms and as what the loss is summed over. On one machine there is one, with all.
+
+As arms, its points are judged by references that may be anywhere; what comes in is a `View`, and what goes out are the
+arms with the lowest means. As points, they have distances to candidates; what goes out are sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from medoids.engine.arrays import Bools, Float64s, Floats, Rows
+from medoids.engine.threads import Threads, spans
+from medoids.paired2.store import LANES, Points, Store
+from medoids.paired2.view import Pivot, View
+
+__all__ = ["Bar", "Left", "Shard"]
+
+# Arms that a shard reports: those with the lowest means, and the one with the lowest in each of as many regions.
+REPORTED = 64
+# Where m references have gains, bounds are wider by this share over sqrt(m): gains are skewed, and a sample that misses
+# some underestimates their mean and their spread together. engine: 2 misses at most nominally on five data sets.
+_SKEW = 2.0
+# Points of a chunk of sums.
+_POINTS_PER_CHUNK = 1 << 14
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What an arm's mean change must be able to reach: a value, with bounds of some width in standard errors."""
+
+    value: float
+    width: float
+
+
+@dataclass(frozen=True)
+class Left:
+    """The arms that are left in a shard.
+
+    Attributes
+    ----------
+    count : int
+    rows, means : ndarray
+        Those with the lowest means, and these.
+    best_rows, best_means : ndarray of shape (REPORTED,)
+        The lowest of each region; infinite where no arm is left.
+    """
+
+    count: int
+    rows: Rows
+    means: Float64s
+    best_rows: Rows
+    best_means: Float64s
+
+    @classmethod
+    def joined(cls, parts: Sequence[Left]) -> Left:
+        """Put what several shards have left together."""
+        rows, means = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "means"))
+        lowest = np.lexsort((rows, means))[:REPORTED]
+        best, at = np.stack([part.best_means for part in parts]), np.stack([part.best_rows for part in parts])
+        tied = np.where(best == best.min(axis=0), at, np.iinfo(np.intp).max)
+        return cls(sum(part.count for part in parts), rows[lowest], means[lowest], tied.min(axis=0), best.min(axis=0))
+
+
+class Shard:
+    """Points and their distances.
+
+    Parameters
+    ----------
+    points : Points
+    rows : ndarray of shape (own,)
+        Row numbers, in the order of the tree.
+    weights : ndarray of shape (own,)
+        Share of each point in the weight of all.
+    regions : ndarray of shape (own,)
+        Part of the tree that each point is in.
+    eligible : ndarray of bool, shape (own,)
+    budget : int
+        Bytes for stored distances.
+    threads : Threads
+    """
+
+    def __init__(
+        self,
+        points: Points,
+        rows: Rows,
+        weights: Float64s,
+        regions: Rows,
+        eligible: Bools,
+        budget: int,
+        threads: Threads,
+    ) -> None:
+        self._points, self.rows, self._weights, self._regions, self._eligible = points, rows, weights, regions, eligible
+        self._threads = threads
+        self._most_known = int(np.clip(budget // 4 // max(1, 4 * len(rows)), 16, 2 * REPORTED))
+        self.store = Store(points, budget * 3 // 4, threads)
+        self._known: dict[int, Floats] = {}
+        self._sums: Floats | None = None
+        self._summed: View | None = None
+        self._arms: Rows = np.zeros(0, dtype=np.intp)
+        self._lower, self._mean = np.zeros(0), np.zeros(0)
+        self.place_state(np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp))
+
+    # --- as points -----------------------------------------------------------------------------------------------------
+
+    def place_state(self, d1: Float64s, d2: Float64s, nearest: Rows, medoids: Rows) -> None:
+        """Set the distances of the points to their two nearest medoids, the slot of the nearest, and the medoids."""
+        self._d1, self._d2, self._nearest = d1, d2, nearest
+        self._free = self._eligible & ~np.isin(self.rows, medoids)
+
+    def learn(self, rows: Rows, slots: int) -> Float64s:
+        """Return the sums of changes that candidates bring, in the precision of blocks: by slot, and last if none leaves.
+
+        Their distances to the points are kept until `forget`.
+        """
+        new = np.array([i for i in rows.tolist() if i not in self._known], dtype=np.intp)
+        if len(new):
+            block = self._measure(new)
+            self._known.update(zip(new.tolist(), block, strict=True))
+        return self._changes([self._known[i] for i in rows.tolist()], slots)
+
+    def _measure(self, rows: Rows) -> Floats:
+        distance = self._points.distance
+        numbers, block = self._points.candidates(rows), np.empty((len(rows), len(self.rows)), self.store.kind)
+
+        def work(chunk: slice) -> None:
+            block[:, chunk] = distance.block(numbers, chunk)
+
+        width = max(1, _POINTS_PER_CHUNK // len(rows))
+        self._threads.map(work, spans(len(self.rows), width), threaded=distance.threaded)
+        distance.release()
+        return block
+
+    def _changes(self, known: list[Floats], slots: int) -> Float64s:
+        from medoids.paired2.kernels import exact_changes
+
+        chunks = spans(len(self.rows), _POINTS_PER_CHUNK)
+        parts = np.zeros((len(chunks), len(known), slots + 1))
+
+        def work(number: int) -> None:
+            c = chunks[number]
+            for e, row in enumerate(known):
+                exact_changes(row[c], self._d1[c], self._d2[c], self._nearest[c], self._weights[c], parts[number, e])
+
+        self._threads.map(work, range(len(chunks)))
+        return parts.sum(axis=0)
+
+    def whole(self, row: int) -> Floats:
+        """Return the distances from a row to the points, in the precision of blocks."""
+        return self._known[row] if row in self._known else self._measure(np.array([row]))[0]
+
+    def forget(self, rows: Rows) -> None:
+        """Forget all candidates but some."""
+        self._known = {i: self._known[i] for i in rows.tolist() if i in self._known}
+
+    def is_crowded(self) -> bool:
+        """Whether more candidates are known than there is room for."""
+        return len(self._known) > self._most_known
+
+    # --- as arms -------------------------------------------------------------------------------------------------------
+
+    def judge(self, view: View, bar: Bar, pivots: Sequence[Pivot], *, afresh: bool, every: int = 1) -> Left:
+        """Judge arms on a level, and drop those that cannot reach the bar.
+
+        ``afresh`` judges all arms, or every so many, instead of those that are left.
+        """
+        if afresh:
+            free = self._free if every == 1 else self._free & (self.rows % every == 0)
+            self._arms = np.flatnonzero(free)
+        else:
+            self._arms = self._arms[self._free[self._arms]]
+        if afresh and every == 1 and view.depth == 0 and self.store.whole:
+            self._judge_sums(view, bar)
+        else:
+            self._judge_tiles(view, bar, pivots)
+        return self.drop(bar.value)
+
+    def drop(self, value: float, without: Rows = np.zeros(0, dtype=np.intp)) -> Left:
+        """Drop arms that cannot reach a value, and some rows."""
+        keep = self._lower <= value
+        if len(without):
+            keep &= ~np.isin(self.rows[self._arms], without)
+        self._restrict(keep)
+        rows = self.rows[self._arms]
+        few = np.argpartition(self._mean, REPORTED)[:REPORTED] if len(rows) > REPORTED else np.arange(len(rows))
+        order = np.lexsort((rows, self._mean))[:REPORTED] if len(rows) <= REPORTED else few[np.lexsort((rows[few], self._mean[few]))]
+        best_means, best_rows = np.full(REPORTED, np.inf), np.full(REPORTED, -1, dtype=np.intp)
+        regions = self._regions[self._arms]
+        np.minimum.at(best_means, regions, self._mean)
+        lowest = np.flatnonzero(self._mean == best_means[regions])[::-1]
+        best_rows[regions[lowest]] = rows[lowest]
+        return Left(len(rows), rows[order], self._mean[order], best_rows, best_means)
+
+    def _restrict(self, keep: Bools) -> None:
+        self._arms, self._lower, self._mean = self._arms[keep], self._lower[keep], self._mean[keep]
+
+    def _floors(self, arms: Rows, view: View) -> Float64s:
+        """Return a spread that an arm has in any case: that of its own point, which may not have been drawn.
+
+        An outlier's gain is all in this one reference, and a sample without it shows no spread.
+        """
+        if not np.isfinite(self._d1[arms[:1]]).all():
+            return np.zeros(len(arms))
+        weights = self._weights[arms]
+        chance = np.minimum(1.0, view.level.t * weights)
+        floors: Float64s = np.abs(self._d1[arms]) * np.sqrt(weights * (1 - chance) / max(1, view.level.t))
+        return floors
+
+    def _judge_sums(self, view: View, bar: Bar) -> None:
+        """Judge all arms on the first level by their sums, which are carried from view to view."""
+        from medoids.paired2.kernels import judge_alone
+
+        sums = self._carry(view)
+        lower, mean = np.empty(len(self.rows)), np.empty(len(self.rows))
+        floors, known = self._floors(np.arange(len(self.rows)), view), view.removals()
+
+        def work(number: int) -> None:
+            c = self.store.chunks[number]
+            part = sums[number, :, :, : c.stop - c.start]
+            judge_alone(part, view.left_out, known, bar.width, _SKEW, floors[c], view.fixed, lower[c], mean[c])
+
+        self._threads.map(work, range(len(self.store.chunks)))
+        self._lower, self._mean = lower[self._arms], mean[self._arms]
+
+    def _carry(self, view: View) -> Floats:
+        """Bring the sums of the first level to a view: take the pairs out that have changed, and add the new ones."""
+        from medoids.paired2.kernels import add_pairs
+
+        old, sums, kind = self._summed, self._sums, self.store.kind
+        self._summed = None  # an interrupt may leave sums half way
+        parts = [view.entries(kind)]
+        if old is not None and sums is not None and old.swaps == view.swaps and old.k == view.k:
+            gone, new = view.changes_from(old)
+            if np.count_nonzero(gone) + np.count_nonzero(new) <= len(new):
+                parts = [old.entries(kind, gone, -1.0), view.entries(kind, new)]
+        if len(parts) == 1 or sums is None:
+            self._sums = None  # before there are two
+            self._sums = sums = np.zeros((len(self.store.chunks), view.k, 5, LANES), kind)
+
+        def work(number: int) -> None:
+            values = self.store.first(number)
+            for e in parts:
+                add_pairs(values, e.first, e.second, e.facts, e.starts, sums[number, :, :, : values.shape[1]])
+
+        self._threads.map(work, range(len(self.store.chunks)))
+        self._summed = view
+        return sums
+
+    def _judge_tiles(self, view: View, bar: Bar, pivots: Sequence[Pivot]) -> None:
+        """Judge the arms that are left, tile by tile, alone and beside the pivot nearest to them."""
+        from medoids.paired2.kernels import add_pairs, judge_alone
+
+        arms, store = self._arms, self.store
+        store.fill(view.depth, arms)
+        lower, mean = np.empty(len(arms)), np.empty(len(arms))
+        floors, known, entries = self._floors(arms, view), view.removals(), view.entries(store.kind)
+
+        def work(chunk: slice) -> None:
+            some = arms[chunk]
+            values = store.tile(some, view.depth)
+            sums = np.zeros((view.k, 5, len(some)), store.kind)
+            add_pairs(values, entries.first, entries.second, entries.facts, entries.starts, sums)
+            part = view.left_out, known, bar.width, _SKEW, floors[chunk], view.fixed, lower[chunk], mean[chunk]
+            judge_alone(sums, *part)
+            if pivots:
+                self._judge_beside(values, sums, entries, self._nearest_pivot(some, pivots), part)
+
+        self._threads.map(work, self._spans(len(arms)))
+        self._points.distance.release()
+        self._lower, self._mean = lower, mean
+
+    def beside(self, view: View, bar: Bar, pivots: Sequence[Pivot]) -> Left:
+        """Judge the arms that are left on the first level beside pivots, by the sums that are carried."""
+        if not pivots:
+            return self.drop(bar.value)
+        if not self.store.whole:
+            self._judge_tiles(view, bar, pivots)
+            return self.drop(bar.value)
+        sums, arms = self._sums, self._arms
+        assert sums is not None
+        floors, known, entries = self._floors(np.arange(len(self.rows)), view), view.removals(), view.entries(self.store.kind)
+        numbers, first = np.unique(arms // LANES, return_index=True)
+        last = np.append(first[1:], len(arms))
+
+        def work(at: int) -> None:
+            c, mine = self.store.chunks[numbers[at]], slice(first[at], last[at])
+            lower = np.full(c.stop - c.start, -np.inf)
+            part = view.left_out, known, bar.width, _SKEW, floors[c], view.fixed, lower, lower
+            values, pivot = self.store.first(int(numbers[at])), self._nearest_pivot(arms[mine], pivots)
+            self._judge_beside(values, sums[numbers[at], :, :, : len(lower)], entries, pivot, part)
+            self._lower[mine] = np.maximum(self._lower[mine], lower[arms[mine] - c.start])
+
+        self._threads.map(work, range(len(numbers)))
+        return self.drop(bar.value)
+
+    def _judge_beside(self, values, sums, entries, pivot: Pivot, part) -> None:  # type: ignore[no-untyped-def]
+        """Raise the lower bounds of a tile of arms to those beside a pivot."""
+        from medoids.paired2.kernels import add_beside, judge_beside
+
+        left_out, known, width, skew, floors, fixed, lower, _ = part
+        products = np.zeros((len(fixed), 2, values.shape[1]), values.dtype)
+        e = entries
+        add_beside(values, e.first, e.second, e.facts, pivot.differences, e.starts, products)
+        judge_beside(sums, products, left_out, known, pivot.faces, width, skew, floors, fixed, lower)
+
+    def _nearest_pivot(self, arms: Rows, pivots: Sequence[Pivot]) -> Pivot:
+        """Return the pivot nearest to the middle of some neighbouring arms."""
+        middle = arms[len(arms) // 2]
+        return min(pivots, key=lambda pivot: float(self._known[pivot.row][middle]))
+
+    def _spans(self, count: int) -> list[slice]:
+        """Cut arms into tiles: small enough for all threads to have some."""
+        return spans(count, int(np.clip(count // 16, 32, LANES)))

@@ -1,0 +1,173 @@
+"""Distances from arms to references: computed in tiles, stored as far as memory allows.
+
+The first level is stored for all arms, in tiles of arms side by side, so that a loop over arms is a vector's. Later
+levels are stored by arm, for those that reach them, unless a distance is computed faster than it is read.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from medoids.distances import Dissimilarity, Floats
+from medoids.engine.arrays import Rows
+from medoids.engine.threads import Threads, spans
+
+__all__ = ["LANES", "Points", "Store"]
+
+# Arms side by side: their sums for one slot stay in a core's nearest cache.
+LANES = 256
+# Arms of which distances are computed at a time, for products to be fast.
+_ARMS_PER_BLOCK = 1024
+# Nanoseconds from which on distances of later levels are stored: gathering one takes about as long.
+_STORED_NS = 3.0
+
+
+class Points(Protocol):
+    """The rows of a shard, and whatever else it computes distances to.
+
+    Attributes
+    ----------
+    distance : Dissimilarity
+        Its first ``own`` objects are the rows of the shard.
+    own : int
+    """
+
+    distance: Dissimilarity
+    own: int
+
+    def references(self, columns: slice) -> Rows:
+        """Return the numbers of some references among the objects."""
+
+    def candidates(self, rows: Rows) -> Rows:
+        """Return the numbers of some rows of X among the objects."""
+
+
+class Store:
+    """Distances from the rows of a shard to the references."""
+
+    def __init__(self, points: Points, budget: int, threads: Threads) -> None:
+        self._points, self._threads, self._budget = points, threads, budget
+        self.kind = np.dtype(np.float32 if points.distance.dtype == np.float32 else np.float64)
+        self.chunks = spans(points.own, LANES)
+        self._stops: list[int] = []
+        self._tiles: Floats | None = None
+        self._places: list[Rows] = []
+        self._rows: list[Floats] = []
+        self._used: list[int] = []
+        points.distance.prepare(threads)
+
+    def add_level(self, stop: int) -> None:
+        """Take note of another level, which has the references up to ``stop``."""
+        self._stops.append(stop)
+        width = stop - self._columns(len(self._stops) - 1).start
+        whole = len(self._stops) == 1 and self._points.own * width * self.kind.itemsize <= self._budget
+        if whole:
+            self._tiles = np.empty((len(self.chunks), width, LANES), self.kind)
+            self._budget -= self._tiles.nbytes
+            self._fill_tiles()
+        room = 0
+        if not whole and self._points.distance.cost >= _STORED_NS:
+            room = min(self._points.own, self._budget // 2 // max(1, width * self.kind.itemsize))
+            self._budget -= room * width * self.kind.itemsize
+        self._rows.append(np.empty((room, width), self.kind))
+        self._places.append(np.full(self._points.own if room else 0, -1, dtype=np.int32))
+        self._used.append(0)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the first level is stored for all arms."""
+        return self._tiles is not None
+
+    def _columns(self, depth: int) -> slice:
+        return slice(self._stops[depth - 1] if depth else 0, self._stops[depth])
+
+    def _block(self, columns: slice, arms: Rows | slice) -> Floats:
+        """Compute distances, by reference."""
+        distance, references = self._points.distance, self._points.references(columns)
+        return distance.block(references, arms) if distance.symmetric else distance.block(arms, references).T
+
+    def _map(self, work: object, chunks: list[slice]) -> None:
+        self._threads.map(work, chunks, threaded=self._points.distance.threaded)  # type: ignore[arg-type]
+        self._points.distance.release()
+
+    def _fill_tiles(self) -> None:
+        tiles = self._tiles
+        assert tiles is not None
+
+        def work(group: slice) -> None:
+            start = self.chunks[group.start].start
+            block = self._block(self._columns(0), slice(start, self.chunks[group.stop - 1].stop))
+            for number in range(group.start, group.stop):
+                part = block[:, number * LANES - start : (number + 1) * LANES - start]
+                tiles[number, :, : part.shape[1]] = part
+
+        self._map(work, spans(len(self.chunks), _ARMS_PER_BLOCK // LANES))
+
+    def first(self, number: int) -> Floats:
+        """Return the first level for one chunk of all arms, as (references, arms)."""
+        chunk = self.chunks[number]
+        if self._tiles is not None:
+            return self._tiles[number, :, : chunk.stop - chunk.start]
+        return self._block(self._columns(0), chunk)
+
+    def fill(self, depth: int, arms: Rows) -> None:
+        """Store the levels up to a depth for some arms, as far as there is room."""
+        for q in range(depth + 1):
+            if len(self._rows[q]):
+                self._fill(q, arms)
+
+    def _fill(self, q: int, arms: Rows) -> None:
+        place, rows = self._places[q], self._rows[q]
+        missing = arms[place[arms] < 0]
+        if len(missing) > len(rows) - self._used[q] and 2 * len(missing) > len(arms):
+            place[:] = -1  # what was asked for before makes way
+            self._used[q], missing = 0, arms
+        missing = missing[: len(rows) - self._used[q]]
+        start = self._used[q]
+
+        def work(chunk: slice) -> None:
+            rows[start + chunk.start : start + chunk.stop] = self._block(self._columns(q), missing[chunk]).T
+
+        self._map(work, spans(len(missing), LANES))
+        place[missing] = np.arange(start, start + len(missing))
+        self._used[q] += len(missing)
+
+    def tile(self, arms: Rows, depth: int) -> Floats:
+        """Return the distances to all references up to a level, as (references, arms); arms ascend."""
+        from medoids.paired2.kernels import gather_rows, gather_tiles
+
+        out = np.empty((self._stops[depth], len(arms)), self.kind)
+        computed = 0
+        for q in range(depth + 1):
+            columns = self._columns(q)
+            if q == 0 and self._tiles is not None and self._points.distance.cost >= _STORED_NS:
+                gather_tiles(self._tiles, arms, columns.stop, out)
+                computed = columns.stop
+            elif len(self._rows[q]):
+                place = self._places[q][arms]
+                gather_rows(self._rows[q], place, out[columns])
+                lost = np.flatnonzero(place < 0)
+                if len(lost):
+                    out[columns, lost] = self._block(columns, arms[lost])
+                computed = columns.stop
+        if computed < len(out):
+            rest = slice(computed, len(out))
+            out[rest] = self._block(rest, arms)
+        return out
+
+    def recall(self, arm: int) -> tuple[Rows, Floats]:
+        """Return the references to which the distances of an arm are stored, and these."""
+        found, values = [np.zeros(0, dtype=np.intp)], [np.zeros(0, self.kind)]
+        for q in range(len(self._stops)):
+            columns = self._columns(q)
+            if q == 0 and self._tiles is not None:
+                row = self._tiles[arm // LANES, :, arm % LANES]
+            elif len(self._places[q]) and self._places[q][arm] >= 0:
+                row = self._rows[q][self._places[q][arm]]
+            else:
+                continue
+            found.append(np.arange(columns.start, columns.stop))
+            values.append(row)
+        return np.concatenate(found), np.concatenate(values)
