@@ -159,11 +159,15 @@ class Assignment:
     lookup : Lookup
     frozen : collection of int
         Rows that stay medoids.
+    tol : float
+        Share of the loss by which a swap must lower it.
     """
 
-    def __init__(self, weights: Float64s, lookup: Lookup, frozen: Collection[int] = ()) -> None:
+    def __init__(
+        self, weights: Float64s, lookup: Lookup, frozen: Collection[int] = (), tol: float = 0.0
+    ) -> None:
         n = len(weights)
-        self.weights, self.lookup = weights, lookup
+        self.weights, self.lookup, self._tol = weights, lookup, tol
         self.medoids: list[int] = []
         self.nearest = np.full(n, -1, dtype=np.intp)
         self.second = np.full(n, -1, dtype=np.intp)
@@ -207,7 +211,8 @@ class Assignment:
 
     def improves(self, loss: float, magnitude: float) -> bool:
         """Whether a state with this loss and magnitude is better than this one: the one rule for accepting a swap."""
-        return bool(loss < self.loss - TOLERANCE * max(self.magnitude, magnitude))
+        least = max(TOLERANCE * max(self.magnitude, magnitude), self._tol * abs(self.loss))
+        return bool(loss < self.loss - least)
 
     def swap_improves(self, slot: int, distances: Float64s) -> bool:
         """Whether replacing the medoid in ``slot`` by a candidate with these distances is accepted."""

@@ -37,6 +37,8 @@ class Problem:
     cache_width : int
         Number of distances per point that BanditPAM's cache may hold.
     swap : {"best", "eager"}
+    tol : float
+        The fit ends when no swap lowers the loss by more than this share of it.
     gap : float
         At which "optimal" ends.
     n_restarts : int
@@ -56,6 +58,7 @@ class Problem:
     delta: float | None = None
     cache_width: int = 1000
     swap: str = "best"
+    tol: float = 0.0
     gap: float = 0.0
     n_restarts: int = 0
     frozen: tuple[int, ...] = ()

@@ -32,7 +32,7 @@ class RowSource:
 
     def assign(self, medoids: Iterable[int]) -> Assignment:
         """Return the state with these medoids."""
-        assignment = Assignment(self.problem.weights, self.lookup(), self.problem.frozen)
+        assignment = Assignment(self.problem.weights, self.lookup(), self.problem.frozen, self.problem.tol)
         self.add_all(assignment, np.array(list(medoids), dtype=np.intp))
         return assignment
 

@@ -169,7 +169,13 @@ class Run:
         """Refuse distances whose squares overflow or vanish: an algorithm that samples needs their spread."""
         if not np.isfinite(squares).all():
             raise ValueError(TOO_LARGE)
-        if self.trace and 0 < abs(self.trace[-1].loss) < SMALLEST_LOSS:
+        if self.trace:
+            self.check_scale(self.trace[-1].loss)
+
+    @staticmethod
+    def check_scale(loss: float) -> None:
+        """Refuse distances that are so small that their squares vanish."""
+        if 0 < abs(loss) < SMALLEST_LOSS:
             raise ValueError(TOO_SMALL)
 
     def step(

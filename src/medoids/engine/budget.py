@@ -12,6 +12,7 @@ from typing import NamedTuple
 __all__ = [
     "ARMS_PER_CHUNK",
     "BOUND_POINTS",
+    "CHEAP_NS",
     "CHUNK_ENTRIES",
     "CHUNK_NS",
     "CONSTANT_SHARE",
@@ -164,6 +165,8 @@ COPY_SHARE = 4
 
 # --- What "auto" takes: fitted to MNIST, letter and words, n = 1,000 to 70,000, k = 5 to 50 ---------------------------
 
+# Nanoseconds below which a distance is computed again rather than stored and gathered, which takes about as long.
+CHEAP_NS = 3.0
 # Nanoseconds from which on a distance is dear, such as a callable or an edit distance of long texts.
 DEAR_NS = 1_000.0
 # Seconds of reading an entry of the matrix and updating a sum, and of one step of the moments of a point.

@@ -1,4 +1,12 @@
-"""PairedPAM's machinery: references in levels, stored distances, paired differences and their bounds.
+"""PairedPAM's search: nested strata of references, bounds on means, and pivots; on one machine and on a cluster.
 
-Imports ``exact``, ``bandit``, ``core`` and what is below these.
+::
+
+    search.py     the search: drops arms level by level              start.py    medoids of a sample, for eager swaps
+    local.py      all points in one shard, called directly           order.py    which points are references
+    shard.py      judges its arms, and sums over its points          view.py     references under the current medoids
+    store.py      distances from arms to references                  kernels.py  the loops, and the formulas of bounds
+
+``search.py`` knows shards only by `Shards`, so that ``cluster`` can put them elsewhere. Imports ``exact``, ``optimal``,
+``core`` and what is below these.
 """

@@ -1,479 +1,284 @@
-"""The arms of PairedPAM: who is left, by what references say of an arm alone and beside what is known of others.
+"""Looking for a step: which arm is best, or which arms surely help. Written once, for one machine and for many.
 
-A sample of references tells an arm's mean change with an error, and a large part of that error is no secret. What the
-removal of a medoid costs is known for all points (``Assignment``), and so is, for the price of one distance a point,
-what the *pivot* does, an arm that leads or has led. If the sample shows one of them too high, it shows the arms that
-rise and fall with it too high, too, and a regression on the two takes this back: the mean is corrected by slope times
-what their means in the sample are above the known ones, and the spread is that of the residuals. A near-tie of the
-pivot has a slope of 1: then this is the comparison in pairs after which the algorithm is called. An arm stays while its
-mean may be below the lowest that is known: the pivot's, and 0 for "no swap".
-
-Beside S, Q, T, R and P of ``moments.py`` there are, for the arms that meet a pivot whose changes are l,
-
-    V_i = sum (b-l)^2  U_ij = sum over the references of j of c (2 (b-l) + c)    the squares of differences
-
-at O(1) a distance for all k faces. Many arms fall without them, by the regression on removal alone.
+Arms are judged level by level. An arm stays while the lower bound of one of its faces is below the *bar*: the lowest
+mean change that is known exactly, and 0 for "no swap". Known exactly are the arms with the lowest means, for which the
+distances to all points are computed; they also serve as *pivots*. What the sample shows of a pivot beside what is known
+of it tells by how much the sample errs, and a regression takes this back from the arms around it (``kernels.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from base64 import b64decode, b64encode
+from dataclasses import dataclass, field
 from typing import Any
+from zlib import compress, decompress
 
 import numpy as np
-import numpy.typing as npt
 
-from medoids.bandit import Paired
-from medoids.distances import Floats
-from medoids.engine import LANES
 from medoids.engine.arrays import Float64s, Rows
-from medoids.engine.threads import Threads, spans
-from medoids.paired.lanes import References, Tile, Work, scan_stored
-from medoids.paired.levels import Levels
-from medoids.paired.moments import Moments, State
+from medoids.engine.budget import CHEAP_NS, DEAR_NS
+from medoids.paired.order import Level, Strata
+from medoids.paired.shard import REPORTED, Bar, Left
+from medoids.paired.view import Pivot, View
 
-__all__ = ["COPIES", "LOYAL", "Found", "PairedArms", "Pivot"]
+__all__ = ["Found", "Search", "Shards", "first_strata", "widths_of"]
 
-# Distances of the arms that are left are copied together when these are so few of those around, up to so many bytes.
-_SPARSE, COPIES = 3, 1 << 25
-# Arms that meet a pivot at a time: what most of them need V and U for is over after that.
-_LOT = 1 << 16
-# References of a chunk when a face meets all.
-_POINTS = 1 << 14
-# So few arms tell whether it pays to meet a pivot; a few times as many just meet it.
-_PILOT, _ANYWAY = 128, 1024
-# References by which a regression can be made; and where m of them have gains, bounds are wider by this share over
-# sqrt(m): gains are skewed, and a sample that misses some underestimates their mean and their spread together.
-_FEW, _SKEW = 8, 2.0
-# A pivot that does not lead any more may leave so many times the arms that the leader would at best.
-LOYAL = 1.5
+# Arms that are left when a search computes all of their distances.
+_FEW = 2
+# Pivots: the price of one, n distances, may be this share of what the next level takes; and most of them.
+_PIVOT_SHARE, _MOST_PIVOTS = 1 / 32, 8
+# Candidates that an eager search adds to its pool at a time.
+_POOL = 32
+# Width of bounds, in standard errors, and of the last search, which says that no swap helps: a step that errs elsewhere
+# is a detour, but a swap that the last search overlooks is lost, with all that would have followed.
+_WIDTH, _LAST_WIDTH = 3.5, 4.0
+# Strata of the first level: for distances that are computed in no time, for others, and for those that cost more than a
+# microsecond.
+_FIRST_CHEAP, _FIRST, _FIRST_DEAR = 1024, 512, 128
 
 
-def _trusted(excess: Any, variance: Any, count: Any, width: float) -> Any:
-    """Tell whether something is known well enough by a sample, with so many references where it is not 0.
+def first_strata(n: int, cost: float) -> int:
+    """Return the number of strata of the first level, for a distance of this cost in nanoseconds.
 
-    The slope of a regression is estimated from these. And what the sample misses altogether, because it is due to a few
-    points that were not drawn, shows in the mean: it is not what the variance makes it.
+    With few points it is so large that all are certain: then sums are exact.
+
+    >>> first_strata(100_000, 1.0), first_strata(100_000, 17.0), first_strata(2_000, 17.0)
+    (1024, 512, 2048)
     """
-    return (count >= _FEW) & (np.abs(excess) <= width * np.sqrt(np.maximum(variance, 0)))
+    first = _FIRST_CHEAP if cost < CHEAP_NS else _FIRST if cost < DEAR_NS else _FIRST_DEAR
+    return first if n > 4 * first else int(2 ** np.ceil(np.log2(max(1, n))))
 
 
-def _tile(faces: int) -> int:
-    """Arms of a chunk that looks at each face once: half a millisecond of work."""
-    return max(16, (1 << 18) // max(1, faces))
+def widths_of(delta: float | None) -> tuple[float, ...]:
+    """Return the widths of bounds, for steps and, by default, for the last search."""
+    return (_WIDTH, _LAST_WIDTH) if delta is None else (float(np.sqrt(np.log(1 / delta))),)
 
 
-@dataclass
-class Pivot:
-    """A face whose mean change is known."""
 
-    arm: int
-    face: int
-    mean: float  # over all references
-    changes: Float64s  # of all references; where others know them, their sums over those looked at, or nothing
+class Shards(ABC):
+    """Where the points are: asked by the search, all of them the same.
+
+    Attributes
+    ----------
+    n : int
+        Points.
+    cost : float
+    kind : dtype
+    """
+
+    n: int
+    kind: np.dtype[Any]
+
+    @abstractmethod
+    def ask(self, name: str, *arguments: Any, **options: Any) -> list[Any]:
+        """Call a method of every shard; return their answers."""
+
+    @abstractmethod
+    def add_level(self, level: Level, positions: Rows) -> None:
+        """Announce the references of another level, by their places in the order."""
+
+    @abstractmethod
+    def states(self, columns: Rows) -> tuple[Float64s, Float64s, Rows]:
+        """Return d1, d2 and slot of some references."""
+
+    @abstractmethod
+    def removal(self, slots: int) -> Float64s:
+        """Return the mean over all points of what the removal of each slot's medoid costs."""
+
+    @abstractmethod
+    def to_references(self, row: int, columns: Rows) -> Float64s:
+        """Return the distances from a candidate that is known to some references."""
 
 
 @dataclass
 class Found:
-    """What a judgement finds of some arms.
+    """What a search found.
 
     Attributes
     ----------
-    reach : ndarray
-        How far below 0 the mean of one of the arm's faces may be.
-    best, face, gap : ndarray
-        The lowest mean, whose it is, and beside a pivot its spread.
+    rows : ndarray
+        Arms that the precision of blocks cannot tell from the best one, or those that help; empty if none helps.
+    references, candidates : int
+        For the trace: strata of the last level, and arms that were left there.
     """
 
-    reach: Float64s
-    best: Float64s
-    face: Rows
-    gap: Float64s
-
-    @classmethod
-    def of(cls, count: int) -> Found:
-        return cls(np.empty(count), np.empty(count), np.zeros(count, dtype=np.intp), np.empty(count))
-
-    def exclude(self, arms: npt.NDArray[np.bool_]) -> None:
-        """Let some arms never stay and never lead."""
-        self.reach[arms], self.best[arms] = -np.inf, np.inf
-
-    def put(self, where: slice, other: Found, keep: npt.NDArray[np.bool_]) -> None:
-        """Take over what was found of some others."""
-        for name in ("reach", "best", "face", "gap"):
-            getattr(self, name)[where] = getattr(other, name)[keep]
-
-    def take(self, at: Rows | slice) -> Found:
-        return Found(self.reach[at], self.best[at], self.face[at], self.gap[at])
+    rows: Rows
+    references: int
+    candidates: int
 
 
-class PairedArms:
-    """One search's arms.
+@dataclass
+class _Medoids:
+    """The medoids that a search starts from."""
 
-    Attributes
+    slots: int
+    fixed: list[int]
+    swaps: bool
+    scale: float  # mean loss, of which rounding errors are a share
+    taken: frozenset[int] = field(default_factory=frozenset)
+
+
+class Search:
+    """Searches over all arms.
+
+    Parameters
     ----------
-    state : State
-    left : ndarray
-        Arms that are still in question.
-    t : int
-        References looked at.
+    shards : Shards
+    strata : Strata
+    noise : float
+        Relative error of means in the precision of blocks.
+    tol : float
+        Changes that are smaller than this share of the loss do not matter.
     """
 
-    def __init__(
-        self,
-        levels: Levels,
-        state: State,
-        carried: Moments,
-        allowed: npt.NDArray[np.bool_],
-        threads: Threads,
-        noise: float,
-    ) -> None:
-        self._levels, self.state, self._threads = levels, state, threads
-        self._floors = state.own_change() / np.sqrt(max(1, levels.n))
-        self._noise = noise
-        self.moments = carried
-        self.left = levels.everyone
-        self._allowed = allowed
-        self._l = 0
-        self.t = levels[0].span.stop
-        self._removals = state.removal_sums(levels[0].span)  # over the references so far
-        # The lowest mean that is known, and whose it is; -1 for "no swap" and for nobody's.
-        self._least, self._best = (0.0 if state.swaps else np.inf), -1
-        self._pivot: Pivot | None = None
-        self._met, self._V, self._U = 0, np.zeros(0), np.zeros((0, 0))  # levels in V and U
-        self._summed, self._sums = 0, np.zeros(0)  # levels in the sums of the pivot's changes: `State.pivot_sums`
-        self._copied, self._copies = self.left, list[Floats]()  # arms and, for the first levels, their distances
+    def __init__(self, shards: Shards, strata: Strata, noise: float, tol: float = 0.0) -> None:
+        self.shards, self._strata, self._noise, self._tol = shards, strata, noise, tol
+        self._known: dict[int, Float64s] = {}  # candidates, and the mean changes of their faces
+        self._depth = 0
+        shards.add_level(strata.levels[0], strata.positions)
 
-    def drop(self, bounds: Paired) -> None:
-        """Forget the arms that the bounds rule out: first by themselves, then beside the pivot.
+    def begin(self, medoids: list[int], fixed: list[int], scale: float, *, swaps: bool) -> None:
+        """Start from medoids, of which the shards know the distances already."""
+        self._at = _Medoids(len(medoids), fixed, swaps, scale, frozenset(medoids))
+        rows = [i for i in self._known if i not in self._at.taken]
+        self._known = {}
+        self._learn(rows)
 
-        When another arm leads then, it becomes the pivot and is met on all levels; unless it is so close to the one of
-        before that hardly an arm more would fall.
-        """
-        width = bounds.width(self.t)
-        found = self._judge(width)
-        at = int(np.argmin(found.best))
-        lead = float(found.best[at])
-        if lead == np.inf:  # every candidate is a medoid already
-            self._restrict(np.zeros(0, dtype=np.intp))
+    def _learn(self, rows: list[int]) -> None:
+        """Compute the mean changes that candidates bring."""
+        if not rows:
             return
-        # Rounding must not decide: what it cannot tell apart, copies of a row above all, is left to exact judgement.
-        self._slack = self._noise * max(self.state.scale, abs(lead))
-        if self.state.swaps and lead >= 0:
-            self._restrict(self._staying(found))
-            return
-        leader = int(self.left[at]), int(found.face[at])
-        pivot = self._pivot or self._take(self._know(*leader))
-        here = self._staying(found)
-        if not self._pays(width, here):
-            if self._gains(found, len(here), lead + self._slack):
-                self._take(self._know(*leader))
-                here = self._staying(found)
-            self._restrict(here)
-            return
-        found = self._meet(width, here)
-        if len(self.left) == 0:
-            return
-        at = int(np.argmin(found.best))
-        leader = int(self.left[at]), int(found.face[at])
-        # At best its mean is what it seems, and all spreads are smaller by the one that it has itself.
-        at_best = float(found.best[at] - width * found.gap[at] + self._slack)
-        if leader != (pivot.arm, pivot.face) and self._gains(found, len(self.left), at_best, self.t):
-            self._take(self._know(*leader))
-            if self._tells(width):
-                self._meet(width, self._staying(found))
-            else:
-                self._restrict(self._staying(found))
+        at = self._at
+        sums = np.sum(self.shards.ask("learn", np.array(rows), at.slots), axis=0)
+        means = sums[:, :-1] + sums[:, -1:] if at.swaps else sums[:, -1:]
+        if at.swaps:
+            means[:, at.fixed] = np.inf
+        self._known.update(zip(rows, means, strict=True))
 
-    def _gains(self, found: Found, staying: int, least: float, price: float = 0.0) -> bool:
-        """Tell whether markedly fewer than so many arms would stay if a mean as low as this were known.
-
-        And whether looking ahead with those that would not takes longer than the price, in nanoseconds an arm.
-        """
-        fewer = int(np.count_nonzero(found.reach >= -least))
-        return staying > LOYAL * fewer and self._saved(self.left) * (staying - fewer) >= staying * price
-
-    def _pays(self, width: float, here: Rows) -> bool:
-        """Tell whether arms should meet the pivot: if of the first few so many fall that it saves more than it takes.
-
-        It takes a nanosecond for each reference that has not been met.
-        """
-        if not self.ahead or not self._tells(width):
-            return False
-        if len(here) <= _ANYWAY:
-            return True
-        start = self._levels[self._met - 1].span.stop if self._met else 0
-        *_, keep = self._try(width, here[:_PILOT])
-        return bool(self._saved(self.left[here]) * (1 - np.mean(keep)) > self.t - start)
-
-    def _saved(self, arms: Rows) -> float:
-        """Return the nanoseconds that are saved with each of some arms that need not look ahead."""
-        return self._levels.price(self._l + 1, arms) if self.ahead else 0.0
-
-    def _tells(self, width: float) -> bool:
-        """Tell whether the sample is fair to the pivot, so that a regression on it makes sense."""
-        assert self._pivot is not None
-        self._sum_up(self._pivot)
-        l, square = self._sums[:2] / self.t
-        v = square - l**2
-        return bool(v > 0 and _trusted(l - self._pivot.mean, v, self._sums[2], width))
-
-    def _know(self, arm: int, face: int) -> Pivot:
-        """Find out what a face does to all references."""
-        row, changes = self._levels.whole(arm), np.empty(self._levels.n)
-
-        def work(span: slice) -> None:
-            changes[span] = self.state.changes(row[span], span, face)
-
-        self._threads.map(work, spans(len(changes), _POINTS))
-        return Pivot(arm, face, float(changes.mean()), changes)
-
-    def _take(self, pivot: Pivot) -> Pivot:
-        self._pivot, self._met, self._summed = pivot, 0, 0
-        self._sums = np.zeros(3 + (self.state.k if self.state.swaps else 0))
-        if pivot.mean < self._least:
-            self._least, self._best = pivot.mean, pivot.arm
-        return pivot
-
-    def _staying(self, found: Found) -> Rows:
-        """Return the positions of the arms that may be below the lowest mean that is known, and the one that has it."""
-        return np.flatnonzero((found.reach >= -self._least - self._slack) | (self.left == self._best))
-
-    def improving(self, bounds: Paired) -> list[int]:
-        """Return arms that are sure to lower the loss in the place of some medoid, the surest first.
-
-        For each slot the one whose mean change stays lowest in the worst case.
-        """
-        from medoids.exact.kernels import surest_arms
-
-        m, width, floor = self.moments, bounds.width(self.t), self._floor()
-        known = self._known_removals(width)
-        chunks = spans(len(self.left), _tile(self.state.k))
-        most = np.full((len(chunks), self.state.k), np.inf)
-        arm = np.zeros((len(chunks), self.state.k), dtype=np.intp)
-        allowed = self._allowed[self.left]
-
-        def work(number: int) -> None:
-            c = chunks[number]
-            to = c.start, c.stop, most[number], arm[number]
-            surest_arms(m.all(), self.t, known, width, floor, allowed, *to)
-
-        self._threads.map(work, range(len(chunks)))
-        slack = self._noise * self.state.scale
-        found: dict[int, None] = {}  # an arm may be the surest of several slots
-        for slot in np.argsort(most.min(axis=0), kind="stable").tolist():
-            chunk = int(np.argmin(most[:, slot]))
-            if most[chunk, slot] < -slack:
-                found[int(self.left[arm[chunk, slot]])] = None
-        return list(found)
-
-    def _floor(self, at: Rows | slice = slice(None)) -> Float64s:
-        """Return a spread that an arm has in any case: that of its own point, which may not have been drawn yet.
-
-        An outlier's gain is all in this one reference, and a sample without it shows a spread of 0.
-        """
-        everyone = self.left is self._levels.everyone
-        floor: Float64s = self._floors[at if everyone else self.left[at]]
-        return floor
-
-    def _widened(self, at: Rows | slice = slice(None)) -> Float64s:
-        """Return by how much bounds are wider in BUILD, where changes are gains: by how few references have them.
-
-        As many equal gains have the same sums S and Q.
-        """
-        root = np.sqrt(np.maximum(self.moments.Q[at], 0))
-        gains = np.maximum(np.abs(self.moments.S[at]), root)
-        widened: Float64s = 1 + _SKEW * root / np.where(gains > 0, gains, 1)
-        return widened
-
-    def _known_removals(self, width: float) -> tuple[Float64s, Float64s, Float64s, Float64s]:
-        """Return of each slot's removal the mean, what it is above the known one, the variance, and what it widens."""
-        r, squares, count = self._removals / self.t
-        excess, v, count = r - self.state.removal, squares - r**2, count * self.t
-        trusted = (v > 0) & _trusted(excess, v, count, width)
-        return r, excess, v, np.where(trusted, 1 + _SKEW / np.sqrt(np.maximum(count, 1)), 0.0)
-
-    def _judge(self, width: float) -> Found:
-        """Judge arms by themselves."""
-        found = Found.of(len(self.left))
-        if self.state.swaps:
-            self._judge_faces(width, found)
+    def _view(self, depth: int) -> View:
+        if depth == len(self._strata.levels):
+            self.shards.add_level(self._strata.deepen(), self._strata.positions)
+        level, at = self._strata.levels[depth], self._at
+        d1, d2, slot = self.shards.states(level.columns)
+        removal, fixed = np.zeros(1), np.zeros(1, dtype=bool)
+        if at.swaps:
+            removal, fixed = self.shards.removal(at.slots), np.zeros(at.slots, dtype=bool)
+            fixed[at.fixed] = True
         else:
-            m = self.moments
-            found.best = m.S / self.t
-            spread = np.maximum(np.sqrt(np.maximum(m.Q / self.t - found.best**2, 0)), self._floor())
-            found.reach = width * self._widened() * spread - found.best
-        if self._l == 0:
-            found.exclude(~self._allowed[self.left])
-        return found
-
-    def _judge_faces(self, width: float, found: Found) -> None:
-        from medoids.exact.kernels import judge_faces
-
-        m, known, floor = self.moments, self._known_removals(width), self._floor()
-
-        def work(c: slice) -> None:
-            judge_faces(m.all(), self.t, known, width, floor, c.start, c.stop, found.reach, found.best, found.face)
-
-        self._threads.map(work, spans(len(floor), _tile(self.state.k)))
-
-    def _meet(self, width: float, here: Rows) -> Found:
-        """Judge some of the arms, by their positions, beside the pivot; go on with those that stay."""
-        if self._met == 0:
-            self._copy(self.left[here])
-        faces, kept = self.state.k if self.state.swaps else 0, 0
-        # Filled from the front: what is never written needs no memory.
-        stay, judged = np.empty(len(here), dtype=np.intp), Found.of(len(here))
-        kept_V, kept_U = np.empty(len(here)), np.empty((len(here), faces), self._levels.kind)
-        for lot in spans(len(here), _LOT):
-            at = here[lot]
-            V, U, found, keep = self._try(width, at)
-            new = slice(kept, kept + int(np.count_nonzero(keep)))
-            stay[new], kept_V[new], kept_U[new] = at[keep], V[keep], U[keep]
-            judged.put(new, found, keep)
-            kept = new.stop
-        self._V, self._U, self._met = kept_V[:kept], kept_U[:kept], self._l + 1
-        self._go_on(stay[:kept])
-        return judged.take(slice(0, kept))
-
-    def _try(self, width: float, at: Rows) -> tuple[Float64s, Floats, Found, npt.NDArray[np.bool_]]:
-        """Return V and U of some arms, what is found of them beside the pivot, and who stays."""
-        assert self._pivot is not None
-        if self._met:
-            V, U = self._V[at], self._U[at]
-        else:
-            faces = self.state.k if self.state.swaps else 0
-            V, U = np.zeros(len(at)), np.zeros((len(at), faces), self._levels.kind)
-        self._add_squares(self._pivot, range(self._met, self._l + 1), self.left[at], V, U)
-        found = self._beside(self._pivot, at, V, U, width)
-        keep = (found.reach >= -self._least - self._slack) | (self.left[at] == self._best)
-        return V, U, found, keep
-
-    def _add_squares(self, pivot: Pivot, levels: Iterable[int], arms: Rows, V: Float64s, U: Floats) -> None:
-        """Add some levels to V and U of arms against a pivot."""
-        for l in levels:
-            self._scan(l, arms, self._pair_adder(l, self._changes_of(pivot, l), V, U))
-
-    def _sum_up(self, pivot: Pivot) -> None:
-        """Bring the sums of the pivot's changes to the references so far."""
-        for l in range(self._summed, self._l + 1):
-            self._sums = self._sums + self.state.pivot_sums(self._levels[l].span, self._changes_of(pivot, l))
-        self._summed = self._l + 1
-
-    def _beside(self, pivot: Pivot, at: Rows, V: Float64s, U: Floats, width: float) -> Found:
-        """Judge arms beside a pivot that tells."""
-        m, t, floor, found = self.moments, self.t, self._floor(at), Found.of(len(at))
-        l, l2, rl = float(self._sums[0]) / t, float(self._sums[1]), self._sums[3:]
-        if not self.state.swaps:
-            z = m.S[at] / t - l
-            common = (m.Q[at] - l2 - V) / (2 * t) - z * l
-            slope = common / (l2 / t - l * l)
-            found.best = pivot.mean + z - slope * (l - pivot.mean)
-            found.gap = np.maximum(np.sqrt(np.maximum(V / t - z**2 - slope * common, 0)), floor)
-            found.reach = width * self._widened(at) * found.gap - found.best
-            return found
-        from medoids.exact.kernels import meet_faces
-
-        known = self._known_removals(width)
-
-        def work(c: slice) -> None:
-            to = found.reach, found.best, found.face, found.gap
-            of_pivot = l, pivot.mean, l2, rl
-            meet_faces(m.all(), at, (V, U), t, known, of_pivot, width, floor, c.start, c.stop, to)
-
-        self._threads.map(work, spans(len(at), _tile(self.state.k)))
-        return found
-
-    def _changes_of(self, pivot: Pivot, l: int) -> Float64s:
-        """Return the changes that the pivot brings to the references of a level."""
-        return pivot.changes[self._levels[l].span]
-
-    def _pair_adder(self, l: int, lead: Float64s, V: Float64s, U: Floats) -> Work:
-        """Return what adds tiles of a level to V and U."""
-        from medoids.paired.lane_kernels import pair_additions, pair_swaps
-
-        step, swaps = self._levels.step, self.state.swaps
-        order, d1, d2, w = self.state.of_level(l, self._levels)
-        other = (lead / step).astype(d1.dtype)
-        references = References(order, d1, d2, w, other) if swaps else References(order, d1, w, other)
-
-        def add(tile: Tile) -> None:
-            where = tile.values, tile.groups, tile.at, step, *references.of(tile)
-            if swaps:
-                pair_swaps(*where, V, U)
-            else:
-                pair_additions(*where, V)
-
-        return add
-
-    def _scan(self, l: int, arms: Rows, work: Work) -> None:
-        if l < len(self._copies):
-            place = np.searchsorted(self._copied, arms).astype(np.int32)
-            scan_stored(self._copies[l], place, np.arange(len(arms)), 0, None, self._threads, work)
-        else:
-            self._levels.scan(l, arms, work, limit=self.state.limit(self._levels[l].span))
-
-    def _copy(self, arms: Rows) -> None:
-        """Copy the distances of some arms next to each other, once they are few among their neighbours.
-
-        A change of the leader means another pass over all levels so far, and it reads whole groups of lanes. On MNIST
-        three of four lanes were not in question any more.
-        """
-        from medoids.paired.lane_kernels import copy_lanes
-
-        count, dtype = len(arms), self._levels[0].values.dtype
-        if self._l == 0 or _SPARSE * count > len(self._copied) or count * self.t * dtype.itemsize > COPIES:
-            return
-        copies = []
-        rows = -(-count // LANES) * LANES
-        buffer = self._levels.spare(rows * self.t)
-        for l in range(self._l + 1):
-            span = self._levels[l].span
-            values = buffer[rows * span.start : rows * span.stop].reshape(-1, span.stop - span.start, LANES)
-
-            def work(tile: Tile, values: Floats = values) -> None:
-                copy_lanes(tile.values, tile.groups, tile.at, tile.all_columns, tile.run.start, values)
-
-            self._scan(l, arms, work)
-            copies.append(values)
-        self._copied, self._copies = arms, copies
-
-    def _restrict(self, at: Rows) -> None:
-        """Go on with some of the arms."""
-        if self._met:
-            self._V, self._U = self._V[at], self._U[at]
-        self._go_on(at)
-
-    def _go_on(self, at: Rows) -> None:
-        """Go on with some of the arms, whose V and U are already theirs."""
-        self.left = self.left[at]
-        self.moments = self.moments.take(at, self._threads)
+            d2, slot = d1, np.zeros(len(d1), dtype=np.intp)
+        left_out = max(0.0, 1 - level.t / self.shards.n)
+        return View(depth, level, d1, d2, slot, removal, fixed, at.swaps, left_out)
 
     @property
-    def ahead(self) -> bool:
-        """Whether there are references to look at."""
-        return self._l + 1 < len(self._levels)
+    def _least(self) -> float:
+        """The lowest mean change that is known."""
+        return min([0.0 if self._at.swaps else np.inf, *(float(m.min()) for m in self._known.values())])
 
-    def look(self) -> None:
-        """Look at the next level with the arms that are left."""
-        self._l += 1
-        self._levels.fill(self._l, self.left, only=True)
-        span = self._levels[self._l].span
-        add = self.moments.adder(self._levels, self.state, self._l)
-        work = add
-        self._removals = self._removals + self.state.removal_sums(span)
-        if self._pivot is not None and self._meets_along():
-            pair = self._pair_adder(self._l, self._changes_of(self._pivot, self._l), self._V, self._U)
-            self._met += 1
+    def _limit(self, least: float) -> float:
+        """Arms whose bounds are above it do not matter."""
+        size = max(self._at.scale, abs(least)) if np.isfinite(least) else self._at.scale
+        return least + self._noise * size - self._tol * self._at.scale
 
-            def work(tile: Tile) -> None:
-                add(tile)
-                pair(tile)
+    def find(self, width: float, *, eager: bool = False, every: int = 1, further: bool = False) -> Found:
+        """Look for the best arm, or for arms that help.
 
-        self._levels.scan(self._l, self.left, work, limit=self.state.limit(span))
-        self.t = span.stop
+        Parameters
+        ----------
+        width : float
+            Of bounds, in standard errors.
+        eager : bool
+            End as soon as some arms are known to help.
+        every : int
+            Look only at every so many rows.
+        further : bool
+            Look only at the arms that the last search had left, on the level that it had reached.
+        """
+        view = self._view(self._depth if further else 0)
+        bar = Bar(self._limit(0.0 if eager else self._least), width)
+        pivots = self._pivots(view) if further else []
+        left = self._ask("judge", view, bar, pivots, afresh=not further, every=every)
+        while left.count:
+            rows = self._choose(left, view, eager)
+            self._learn(rows)
+            bar = Bar(self._limit(0.0 if eager else self._least), width)
+            if eager and len(self.helpful()):
+                break
+            left = self._ask("drop", bar.value, np.array(list(self._known), dtype=np.intp))
+            if not left.count:
+                break
+            if self._ends(left, view):
+                continue
+            if view.depth == 0 and left.count > REPORTED:
+                left = self._ask("beside", view, bar, self._pivots(view))
+                if not left.count:
+                    break
+            view = self._view(view.depth + 1)
+            left = self._ask("judge", view, bar, self._pivots(view), afresh=False)
+        self._depth = view.depth
+        return Found(self.helpful() if eager else self._best(), view.level.t, max(1, left.count))
 
-    def _meets_along(self) -> bool:
-        """Tell whether to meet the pivot while looking: yes where it saves computing distances a second time."""
-        return self._met == self._l and not self._levels.holds(self._l, self.left)
+    def helpful(self) -> Rows:
+        """Return candidates that lower the loss, or may do so by what blocks cannot tell; the best first."""
+        means = {i: float(m.min()) for i, m in self._known.items()}
+        helpful = [i for i in means if means[i] < self._limit(0.0)]
+        return np.array(sorted(helpful, key=lambda i: (means[i], i)), dtype=np.intp)
+
+    def describe(self, further: bool, every: int) -> tuple[list[int], int, str, int]:
+        """Return what a search is in the middle of: the candidates, the level, and the arms that are left."""
+        left = np.zeros(0, dtype=np.intp)
+        if further:
+            left = np.sort(np.concatenate(self.shards.ask("rows_left")))
+        packed = b64encode(compress(np.diff(left, prepend=0).astype("<u4").tobytes())).decode() if len(left) else ""
+        return sorted(self._known), self._depth, packed, every
+
+    def restore(self, known: list[int], depth: int, packed: str, every: int) -> tuple[bool, int]:
+        """Go back to where `describe` was called, before `begin`."""
+        self._known, self._depth = dict.fromkeys(known, np.zeros(0)), depth
+        left = np.cumsum(np.frombuffer(decompress(b64decode(packed)), dtype="<u4")) if packed else []
+        self.shards.ask("restore_left", np.array(left, dtype=np.intp))
+        while depth >= len(self._strata.levels):
+            self.shards.add_level(self._strata.deepen(), self._strata.positions)
+        return bool(packed), every
+
+    def reject(self, row: int) -> None:
+        """Take note that a candidate does not lower the loss: exact distances say so."""
+        self._known[row] = np.full(len(self._known[row]), np.inf)
+
+    def _best(self) -> Rows:
+        """Return the candidates that may be the best, by row."""
+        limit = self._least + self._noise * max(self._at.scale, abs(self._least))
+        found = np.array(sorted(i for i, m in self._known.items() if m.min() <= limit), dtype=np.intp)
+        self.forget()
+        return found
+
+    def forget(self) -> None:
+        """Keep the best candidates only, if there are too many."""
+        if any(self.shards.ask("is_crowded")):
+            kept = sorted(self._known, key=lambda i: (float(self._known[i].min()), i))[: REPORTED // 2]
+            self._known = {i: self._known[i] for i in kept}
+            self.shards.ask("forget", np.array(kept, dtype=np.intp))
+
+    def _ask(self, name: str, *arguments: Any, **options: Any) -> Left:
+        return Left.joined(self.shards.ask(name, *arguments, **options))
+
+    def _ends(self, left: Left, view: View) -> bool:
+        """Whether the arms that are left are compared on all points: if they are few, or the next level is most of all."""
+        return left.count <= _FEW or 4 * view.level.t >= self.shards.n or not view.level.t
+
+    def _choose(self, left: Left, view: View, eager: bool) -> list[int]:
+        """Choose arms whose changes are computed for all points."""
+        if self._ends(left, view):
+            return [i for i in left.rows.tolist() if i not in self._known]
+        count = _POOL if eager else int(np.clip(_PIVOT_SHARE * left.count * 2 * view.level.t / self.shards.n, 1, _MOST_PIVOTS))
+        rows, means = np.append(left.rows[:1], left.best_rows), np.append(left.means[:1], left.best_means)
+        order = np.argsort(means, kind="stable")
+        order = order[means[order] < (0.0 if eager else self._least)]
+        chosen = dict.fromkeys(rows[order].tolist())
+        return [i for i in chosen if i not in self._known][:count]
+
+    def _pivots(self, view: View) -> list[Pivot]:
+        """Return the best candidates as pivots."""
+        best = sorted(self._known, key=lambda i: (float(self._known[i].min()), i))[:_MOST_PIVOTS]
+        columns, kind = view.level.columns, self.shards.kind
+        return [view.pivot(i, self.shards.to_references(i, columns), self._known[i], kind) for i in best]

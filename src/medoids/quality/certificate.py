@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import log, sqrt
+from math import ceil, log, log2, sqrt
 from time import perf_counter
 from typing import Any
 
@@ -22,7 +22,6 @@ from medoids.engine.budget import DEAR_NS
 from medoids.exact.carried_sums import CarriedSums
 from medoids.exact.matrix import Matrix, MatrixRows
 from medoids.inputs import check_data
-from medoids.paired.levels import rounds
 from medoids.pipeline import prepare
 from medoids.quality.fitted import data_of, is_model, weights_of
 from medoids.quality.relaxation import dual_bound
@@ -219,7 +218,7 @@ def _best_swap(problem: Problem, run: Run, assignment: Assignment) -> tuple[int,
 
 def _likely_swap(problem: Problem, run: Run, assignment: Assignment) -> tuple[int, int, float] | None:
     # Only the best swap must not be overlooked, so the tests that it has to pass are counted, not those of all arms.
-    width = sqrt(2 * log(_TESTS_PER_ROUND * len(rounds(problem.n, 128)) / _OVERLOOKED))
+    width = sqrt(2 * log(_TESTS_PER_ROUND * max(1, ceil(log2(problem.n / 128))) / _OVERLOOKED))
     return PairedPAM(replace(problem, delta=float(np.exp(-(width**2)))), run).best_swap(assignment)
 
 

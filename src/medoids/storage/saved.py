@@ -163,7 +163,7 @@ def _state_form(bounds: Bounds) -> Form:
             "round": fixed(sequence(fixed(slot, row)), count, count),  # fastpam: the remaining proposals
             "turn": fixed(count, count, flag),  # clara: the next sample
             "search": fixed(count, count, flag, count, either(nothing, medoids)),  # clarans
-            "found": fixed(sequence(candidate), count, count),  # eager swaps: the remaining arms
+            "pool": fixed(sequence(row), count, text(), count),  # eager swaps: candidates, level, arms that are left
             "proof": record({**known, "prices": either(nothing, sequence(number(), length=n))}),  # optimal
         },
     )

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from medoids.core.run import TOO_LARGE
 from medoids.engine.arrays import Bools, Float64s, Floats, Rows
 from medoids.engine.threads import Threads, spans
-from medoids.paired2.store import LANES, Points, Store
-from medoids.paired2.view import Pivot, View
+from medoids.paired.store import LANES, Points, Store
+from medoids.paired.view import Pivot, View
 
-__all__ = ["Bar", "Left", "Shard"]
+__all__ = ["REPORTED", "Bar", "Left", "Shard"]
 
 # Arms that a shard reports: those with the lowest means, and the one with the lowest in each of as many regions.
 REPORTED = 64
@@ -124,6 +125,10 @@ class Shard:
     def _measure(self, rows: Rows) -> Floats:
         distance = self._points.distance
         numbers, block = self._points.candidates(rows), np.empty((len(rows), len(self.rows)), self.store.kind)
+        if distance.exact:
+            for number, row in zip(numbers.tolist(), block, strict=True):
+                self._recall(number, row)
+            return block
 
         def work(chunk: slice) -> None:
             block[:, chunk] = distance.block(numbers, chunk)
@@ -133,8 +138,23 @@ class Shard:
         distance.release()
         return block
 
+    def _recall(self, number: int, row: Floats) -> None:
+        """Fill a row with distances that are stored, and compute the others: exact ones may be dear."""
+        missing = np.ones(len(row), dtype=bool)
+        if number < len(row):
+            columns, values = self.store.recall(number)
+            at = self._points.references(columns)
+            here = at < len(row)
+            row[at[here]], missing[at[here]] = values[here], False
+        rest, distance = np.flatnonzero(missing), self._points.distance
+
+        def work(chunk: slice) -> None:
+            row[rest[chunk]] = distance.block(np.array([number]), rest[chunk])[0]
+
+        self._threads.map(work, spans(len(rest), _POINTS_PER_CHUNK), threaded=distance.threaded)
+
     def _changes(self, known: list[Floats], slots: int) -> Float64s:
-        from medoids.paired2.kernels import exact_changes
+        from medoids.paired.kernels import exact_changes
 
         chunks = spans(len(self.rows), _POINTS_PER_CHUNK)
         parts = np.zeros((len(chunks), len(known), slots + 1))
@@ -175,6 +195,8 @@ class Shard:
             self._judge_sums(view, bar)
         else:
             self._judge_tiles(view, bar, pivots)
+        if not np.isfinite(self._lower).all():
+            raise ValueError(TOO_LARGE)
         return self.drop(bar.value)
 
     def drop(self, value: float, without: Rows = np.zeros(0, dtype=np.intp)) -> Left:
@@ -193,6 +215,15 @@ class Shard:
         best_rows[regions[lowest]] = rows[lowest]
         return Left(len(rows), rows[order], self._mean[order], best_rows, best_means)
 
+    def rows_left(self) -> Rows:
+        """Return the rows of the arms that are left."""
+        return self.rows[self._arms]
+
+    def restore_left(self, rows: Rows) -> None:
+        """Go on with some rows as the arms that are left."""
+        self._arms = np.flatnonzero(np.isin(self.rows, rows))
+        self._lower, self._mean = np.full(len(self._arms), -np.inf), np.zeros(len(self._arms))
+
     def _restrict(self, keep: Bools) -> None:
         self._arms, self._lower, self._mean = self._arms[keep], self._lower[keep], self._mean[keep]
 
@@ -210,7 +241,7 @@ class Shard:
 
     def _judge_sums(self, view: View, bar: Bar) -> None:
         """Judge all arms on the first level by their sums, which are carried from view to view."""
-        from medoids.paired2.kernels import judge_alone
+        from medoids.paired.kernels import judge_alone
 
         sums = self._carry(view)
         lower, mean = np.empty(len(self.rows)), np.empty(len(self.rows))
@@ -226,7 +257,7 @@ class Shard:
 
     def _carry(self, view: View) -> Floats:
         """Bring the sums of the first level to a view: take the pairs out that have changed, and add the new ones."""
-        from medoids.paired2.kernels import add_pairs
+        from medoids.paired.kernels import add_pairs
 
         old, sums, kind = self._summed, self._sums, self.store.kind
         self._summed = None  # an interrupt may leave sums half way
@@ -250,7 +281,7 @@ class Shard:
 
     def _judge_tiles(self, view: View, bar: Bar, pivots: Sequence[Pivot]) -> None:
         """Judge the arms that are left, tile by tile, alone and beside the pivot nearest to them."""
-        from medoids.paired2.kernels import add_pairs, judge_alone
+        from medoids.paired.kernels import add_pairs, judge_alone
 
         arms, store = self._arms, self.store
         store.fill(view.depth, arms)
@@ -297,7 +328,7 @@ class Shard:
 
     def _judge_beside(self, values, sums, entries, pivot: Pivot, part) -> None:  # type: ignore[no-untyped-def]
         """Raise the lower bounds of a tile of arms to those beside a pivot."""
-        from medoids.paired2.kernels import add_beside, judge_beside
+        from medoids.paired.kernels import add_beside, judge_beside
 
         left_out, known, width, skew, floors, fixed, lower, _ = part
         products = np.zeros((len(fixed), 2, values.shape[1]), values.dtype)

@@ -12,6 +12,7 @@ import numpy as np
 
 from medoids.distances import Dissimilarity, Floats
 from medoids.engine.arrays import Rows
+from medoids.engine.budget import CHEAP_NS
 from medoids.engine.threads import Threads, spans
 
 __all__ = ["LANES", "Points", "Store"]
@@ -20,8 +21,6 @@ __all__ = ["LANES", "Points", "Store"]
 LANES = 256
 # Arms of which distances are computed at a time, for products to be fast.
 _ARMS_PER_BLOCK = 1024
-# Nanoseconds from which on distances of later levels are stored: gathering one takes about as long.
-_STORED_NS = 3.0
 
 
 class Points(Protocol):
@@ -37,7 +36,7 @@ class Points(Protocol):
     distance: Dissimilarity
     own: int
 
-    def references(self, columns: slice) -> Rows:
+    def references(self, columns: slice | Rows) -> Rows:
         """Return the numbers of some references among the objects."""
 
     def candidates(self, rows: Rows) -> Rows:
@@ -68,7 +67,8 @@ class Store:
             self._budget -= self._tiles.nbytes
             self._fill_tiles()
         room = 0
-        if not whole and self._points.distance.cost >= _STORED_NS:
+        distance = self._points.distance
+        if not whole and (distance.cost >= CHEAP_NS or distance.exact):
             room = min(self._points.own, self._budget // 2 // max(1, width * self.kind.itemsize))
             self._budget -= room * width * self.kind.itemsize
         self._rows.append(np.empty((room, width), self.kind))
@@ -136,13 +136,13 @@ class Store:
 
     def tile(self, arms: Rows, depth: int) -> Floats:
         """Return the distances to all references up to a level, as (references, arms); arms ascend."""
-        from medoids.paired2.kernels import gather_rows, gather_tiles
+        from medoids.paired.kernels import gather_rows, gather_tiles
 
         out = np.empty((self._stops[depth], len(arms)), self.kind)
         computed = 0
         for q in range(depth + 1):
             columns = self._columns(q)
-            if q == 0 and self._tiles is not None and self._points.distance.cost >= _STORED_NS:
+            if q == 0 and self._tiles is not None:
                 gather_tiles(self._tiles, arms, columns.stop, out)
                 computed = columns.stop
             elif len(self._rows[q]):

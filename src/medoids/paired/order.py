@@ -56,7 +56,7 @@ class Tree:
     @classmethod
     def of(cls, Z: Floats) -> Tree:
         """Make the tree of some points, given as (coordinates, points)."""
-        from medoids.paired2.kernels import split_tree
+        from medoids.paired.kernels import split_tree
 
         depth = max(0, int(np.ceil(np.log2(max(1, Z.shape[1] / _LEAF)))))
         coordinate, cut = np.zeros(1 << depth, dtype=np.intp), np.zeros(1 << depth)
@@ -65,7 +65,7 @@ class Tree:
 
     def leaves(self, Z: Floats) -> Rows:
         """Return the leaf of each point."""
-        from medoids.paired2.kernels import find_leaves
+        from medoids.paired.kernels import find_leaves
 
         out = np.empty(Z.shape[1], dtype=np.int32)
         find_leaves(Z, self.coordinate, self.cut, out)

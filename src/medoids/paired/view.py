@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.engine.arrays import Bools, Float64s, Floats, Rows
-from medoids.paired2.order import Level, join_pairs
+from medoids.paired.order import Level, join_pairs
 
 __all__ = ["Entries", "Pivot", "View"]
 

@@ -12,9 +12,9 @@ from medoids.core.run import Run
 from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.engine.budget import POINTS_PER_CHUNK
 from medoids.engine.threads import spans
-from medoids.paired2.order import Layout, Level, Strata, Tree, pick_landmarks
-from medoids.paired2.search import Shards
-from medoids.paired2.shard import REPORTED, Shard
+from medoids.paired.order import Layout, Level, Strata, Tree, pick_landmarks
+from medoids.paired.search import Shards
+from medoids.paired.shard import REPORTED, Shard
 
 __all__ = ["OneShard"]
 
@@ -31,7 +31,7 @@ class _Rows:
         self._place[order] = np.arange(len(order))
         self.positions: Rows = np.zeros(0, dtype=np.intp)
 
-    def references(self, columns: slice) -> Rows:
+    def references(self, columns: slice | Rows) -> Rows:
         return self.positions[columns]
 
     def candidates(self, rows: Rows) -> Rows:
@@ -45,19 +45,25 @@ class OneShard(Shards):
         points = np.flatnonzero((problem.weights > 0) | problem.eligible)
         random = np.random.RandomState(run.random.randint(np.iinfo(np.int32).max))
         weights = problem.weights[points]
-        with run.phase("order"):
+        with run.phase("build"):
             layout = _lay_out(run, points, weights, random)
         order = np.argsort(layout.leaf, kind="stable")
         mass = layout.mass(weights, layout.sums(weights))
         self.order, self.n = points[order], len(points)
-        self.weights, self.mass = weights[order], mass[order]
-        self.strata = Strata(weights[order], mass[order], first, random)
+        self._mass = weights[order], mass[order]
+        self.strata = Strata(*self._mass, first, random)
         self._rows = _Rows(run, self.order, problem.n)
         regions = np.arange(self.n) * REPORTED // self.n
         shares, eligible = weights[order] / problem.total_weight, problem.eligible[self.order]
         self._shares = shares
         self.shard = Shard(self._rows, self.order, shares, regions, eligible, problem.memory_limit, run.threads)
         self.kind = self.shard.store.kind
+
+    def sample(self, size: int, random: np.random.RandomState) -> tuple[Rows, Float64s]:
+        """Draw rows from as many strata as are asked for; return them and their weights."""
+        strata = Strata(*self._mass, size, random)
+        level = strata.levels[0]
+        return self.order[strata.positions[level.columns]], level.weights
 
     def follow(self, assignment: Assignment) -> None:
         """Bring the shard to the state of an assignment."""

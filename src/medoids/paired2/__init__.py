@@ -1,1 +1,0 @@
-"""PairedPAM's search."""
