@@ -135,6 +135,7 @@ class Search:
     def __init__(self, shards: Shards, strata: Strata, noise: float, tol: float = 0.0) -> None:
         self.shards, self._strata, self._noise, self._tol = shards, strata, noise, tol
         self._known: dict[int, Float64s] = {}  # candidates, and the mean changes of their faces
+        self._rejected: set[int] = set()
         self._depth = 0
         shards.add_level(strata.levels[0], strata.positions)
 
@@ -142,7 +143,7 @@ class Search:
         """Start from medoids, of which the shards know the distances already."""
         self._at = _Medoids(len(medoids), fixed, swaps, scale, frozenset(medoids))
         rows = [i for i in self._known if i not in self._at.taken]
-        self._known = {}
+        self._known, self._rejected = {}, set()
         self._learn(rows)
 
     def _learn(self, rows: list[int]) -> None:
@@ -204,7 +205,7 @@ class Search:
             bar = Bar(self._limit(0.0 if eager else self._least), width)
             if eager and len(self.helpful()):
                 break
-            left = self._ask("drop", bar.value, np.array(list(self._known), dtype=np.intp))
+            left = self._ask("drop", bar.value, np.array([*self._known, *self._rejected], dtype=np.intp))
             if not left.count:
                 break
             if self._ends(left, view):
@@ -243,7 +244,8 @@ class Search:
 
     def reject(self, row: int) -> None:
         """Take note that a candidate does not lower the loss: exact distances say so."""
-        self._known[row] = np.full(len(self._known[row]), np.inf)
+        del self._known[row]
+        self._rejected.add(row)
 
     def _best(self) -> Rows:
         """Return the candidates that may be the best, by row."""
@@ -269,13 +271,15 @@ class Search:
     def _choose(self, left: Left, view: View, eager: bool) -> list[int]:
         """Choose arms whose changes are computed for all points."""
         if self._ends(left, view):
-            return [i for i in left.rows.tolist() if i not in self._known]
+            return self._new(left.rows)
         count = _POOL if eager else int(np.clip(_PIVOT_SHARE * left.count * 2 * view.level.t / self.shards.n, 1, _MOST_PIVOTS))
         rows, means = np.append(left.rows[:1], left.best_rows), np.append(left.means[:1], left.best_means)
         order = np.argsort(means, kind="stable")
         order = order[means[order] < (0.0 if eager else self._least)]
-        chosen = dict.fromkeys(rows[order].tolist())
-        return [i for i in chosen if i not in self._known][:count]
+        return self._new(rows[order])[:count]
+
+    def _new(self, rows: Rows) -> list[int]:
+        return [i for i in dict.fromkeys(rows.tolist()) if i not in self._known and i not in self._rejected]
 
     def _pivots(self, view: View) -> list[Pivot]:
         """Return the best candidates as pivots."""
