@@ -15,14 +15,14 @@ from medoids.core.problem import Problem
 from medoids.core.run import Run
 from medoids.distances import Dissimilarity
 from medoids.exact.matrix import Matrix
-from medoids.paired.levels import Levels
+from medoids.paired.store import Store
 
 X = np.random.RandomState(0).normal(size=(3200, 4))  # more than small, so that there are estimates beside exact ones
 
 
 def alive() -> dict[int, object]:
     """Return what fits are made of, whichever test holds it."""
-    return {id(one): one for one in gc.get_objects() if isinstance(one, (Matrix, Levels, Problem, Run, Dissimilarity))}
+    return {id(one): one for one in gc.get_objects() if isinstance(one, (Matrix, Store, Problem, Run, Dissimilarity))}
 
 
 def remains(work: Callable[[], Any]) -> list[str]:

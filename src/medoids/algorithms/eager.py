@@ -89,9 +89,9 @@ class EagerPAM(PairedPAM):
             if not assignment.swap_improves(slot, row):
                 self.search.reject(i)
                 continue
-            seen = {"references": self._seen.references, "candidates": self._seen.candidates}
             pool = {"pool": self.search.describe(self._further, self._every)}
-            accept(self.run, assignment, slot, i, row, **seen, position=pool)
+            references, candidates = self._seen.references, self._seen.candidates
+            accept(self.run, assignment, slot, i, row, references=references, candidates=candidates, position=pool)
             self.begin(assignment, swaps=True)
             made += 1
         return made

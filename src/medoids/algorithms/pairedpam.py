@@ -45,16 +45,7 @@ class PairedPAM:
         distance = self.problem.distance
         if distance.exact or not self.problem.has_room(distance.dtype.itemsize):
             return RowSource(self.problem, self.run, known)
-        return MedoidRows(self.problem, self.run, self._whole, known)
-
-    def _whole(self, i: int) -> Float64s:
-        """Return the distances from row i to all points, in the precision of blocks."""
-        row = np.empty(self.problem.n)
-        row[self.shards.order] = self.shards.whole(i)
-        rest = np.setdiff1d(np.arange(len(row)), self.shards.order) if len(self.shards.order) < len(row) else []
-        if len(rest):  # rows of weight 0 that are no candidates
-            row[rest] = self.run.distance.exact_block(np.array([i]), rest)[0]
-        return row
+        return MedoidRows(self.problem, self.run, self.shards.whole, known)
 
     def solve(self) -> Solution:
         assignment = self.build() if self.problem.starts_with_build else initialize(self.rows)
@@ -97,8 +88,8 @@ class PairedPAM:
             best = self._decide(assignment, found, assignment.after_swaps)
             if best is not None and assignment.improves(*best[3:]):
                 slot, i, row, *_ = best
-                seen = {"references": found.references, "candidates": found.candidates}
-                accept(self.run, assignment, slot, i, row, **seen)
+                references, candidates = found.references, found.candidates
+                accept(self.run, assignment, slot, i, row, references=references, candidates=candidates)
                 return True
         return False
 
@@ -123,7 +114,7 @@ class PairedPAM:
 
     def exact_row(self, i: int, assignment: Assignment) -> Float64s:
         """Return the distances from row i to all points: exact where they are at most the second nearest medoid's."""
-        return self._whole(i) if self.problem.distance.exact else self.rows.row(i, assignment.d2)
+        return self.shards.whole(i) if self.problem.distance.exact else self.rows.row(i, assignment.d2)
 
 
 def without_store(problem: Problem, run: Run, solution: Solution) -> Solution:

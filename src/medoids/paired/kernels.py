@@ -4,7 +4,17 @@ import numpy as np
 
 from medoids.engine.compile import kernel
 
-__all__ = ["add_beside", "add_pairs", "exact_changes", "gather_rows", "gather_tiles", "find_leaves", "judge_alone", "judge_beside", "split_tree"]
+__all__ = [
+    "add_beside",
+    "add_pairs",
+    "exact_changes",
+    "find_leaves",
+    "gather_rows",
+    "gather_tiles",
+    "judge_alone",
+    "judge_beside",
+    "split_tree",
+]
 
 
 @kernel()

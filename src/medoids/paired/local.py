@@ -9,6 +9,7 @@ import numpy as np
 from medoids.core.assignment import Assignment
 from medoids.core.problem import Problem
 from medoids.core.run import Run
+from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.engine.budget import POINTS_PER_CHUNK
 from medoids.engine.threads import spans
@@ -26,7 +27,8 @@ class _Rows:
     """All points, numbered by the order of the tree."""
 
     def __init__(self, run: Run, order: Rows, n: int) -> None:
-        self.distance, self.own = run.distance.reordered(order), len(order)
+        self.distance: Dissimilarity = run.distance.reordered(order)
+        self.own = len(order)
         self._place = np.full(n, -1, dtype=np.intp)
         self._place[order] = np.arange(len(order))
         self.positions: Rows = np.zeros(0, dtype=np.intp)
@@ -50,6 +52,8 @@ class OneShard(Shards):
         order = np.argsort(layout.leaf, kind="stable")
         mass = layout.mass(weights, layout.sums(weights))
         self.order, self.n = points[order], len(points)
+        self._all, self._distance = problem.n, run.distance
+        self._others = np.setdiff1d(np.arange(problem.n), points)
         self._mass = weights[order], mass[order]
         self.strata = Strata(*self._mass, first, random)
         self._rows = _Rows(run, self.order, problem.n)
@@ -85,27 +89,38 @@ class OneShard(Shards):
     def removal(self, slots: int) -> Float64s:
         other = np.isfinite(self._d2)
         costs = np.where(other, self._d2 - np.where(other, self._d1, 0.0), 0.0)
-        return np.bincount(self._nearest, self._shares * costs, minlength=slots)
+        removal: Float64s = np.bincount(self._nearest, self._shares * costs, minlength=slots).astype(np.float64)
+        return removal
 
     def to_references(self, row: int, columns: Rows) -> Float64s:
         return self.shard.whole(row)[self._rows.positions[columns]].astype(np.float64)
 
-    def whole(self, row: int) -> Floats:
-        """Return the distances from a row to the points, in their order."""
-        return self.shard.whole(row)
+    def whole(self, i: int) -> Float64s:
+        """Return the distances from row i to all rows, in the precision of blocks."""
+        row = np.empty(self._all)
+        row[self.order] = self.shard.whole(i)
+        if len(self._others):  # rows of weight 0 that are no candidates
+            row[self._others] = self._distance.exact_block(np.array([i]), self._others)[0]
+        return row
 
 
 def _lay_out(run: Run, points: Rows, weights: Float64s, random: np.random.RandomState) -> Layout:
     """Measure the distances of all points from landmarks, and make the tree."""
-    n = len(points)
+    n, found = len(points), list[Floats]()
     drawn = np.sort(random.choice(n, min(n, DRAWN), replace=False))
-    block = run.distance.exact_block(points[drawn], points[drawn])
-    marks = points[drawn[pick_landmarks(block, weights[drawn], random)]]
-    Z = np.empty((len(marks), n), np.float32)
 
-    def work(chunk: slice) -> None:
-        Z[:, chunk] = run.distance.exact_block(marks, points[chunk])
+    def measure(at: int) -> Float64s:
+        row, mark = np.empty(n, kind), points[drawn[at : at + 1]]
 
-    run.threads.map(work, spans(n, POINTS_PER_CHUNK), threaded=run.distance.threaded)
+        def work(chunk: slice) -> None:
+            row[chunk] = run.distance.exact_block(mark, points[chunk])[0]
+
+        run.threads.map(work, spans(n, POINTS_PER_CHUNK), threaded=run.distance.threaded)
+        found.append(row)
+        return row[drawn].astype(np.float64)
+
+    kind = np.float32 if run.distance.dtype == np.float32 else np.float64
+    pick_landmarks(measure, weights[drawn], random)
+    Z = np.array(found)
     sample = np.sort(random.choice(n, SAMPLED, replace=False)) if n > SAMPLED else np.arange(n)
     return Layout.of(Tree.of(Z[:, sample]), Z)

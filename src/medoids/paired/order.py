@@ -16,6 +16,7 @@ gets a new one, so what was computed for one level serves the next.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,17 +34,18 @@ _LEAF = 8
 _OUTLIERS = 0.25
 
 
-def pick_landmarks(distances: Float64s, weights: Float64s, random: np.random.RandomState) -> list[int]:
-    """Draw landmarks among some points, as k-medoids++ does, by their (points, points) distances."""
+def pick_landmarks(measure: Callable[[int], Float64s], weights: Float64s, random: np.random.RandomState) -> list[int]:
+    """Draw landmarks among some points, as k-medoids++ does; ``measure`` returns a landmark's distances to them."""
     near, found = np.ones(len(weights)), list[int]()
     while len(found) < LANDMARKS:
         mass = np.cumsum(np.maximum(near, 0) * weights)
-        if not mass[-1] > 0:  # the others are copies of landmarks
+        if not 0 < mass[-1] < np.inf:  # the others are copies of landmarks
             break
         i = int(np.searchsorted(mass, random.random_sample() * mass[-1], side="right"))
         found.append(min(i, len(mass) - 1))
-        near = distances[found[-1]] if len(found) == 1 else np.minimum(near, distances[found[-1]])
-    return found or [0]
+        distances = measure(found[-1])
+        near = distances if len(found) == 1 else np.minimum(near, distances)
+    return found
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Tree:
         """Return the leaf of each point."""
         from medoids.paired.kernels import find_leaves
 
-        out = np.empty(Z.shape[1], dtype=np.int32)
+        out: Rows = np.empty(Z.shape[1], dtype=np.intp)
         find_leaves(Z, self.coordinate, self.cut, out)
         return out
 

@@ -55,7 +55,6 @@ def widths_of(delta: float | None) -> tuple[float, ...]:
     return (_WIDTH, _LAST_WIDTH) if delta is None else (float(np.sqrt(np.log(1 / delta))),)
 
 
-
 class Shards(ABC):
     """Where the points are: asked by the search, all of them the same.
 
@@ -236,8 +235,8 @@ class Search:
     def restore(self, known: list[int], depth: int, packed: str, every: int) -> tuple[bool, int]:
         """Go back to where `describe` was called, before `begin`."""
         self._known, self._depth = dict.fromkeys(known, np.zeros(0)), depth
-        left = np.cumsum(np.frombuffer(decompress(b64decode(packed)), dtype="<u4")) if packed else []
-        self.shards.ask("restore_left", np.array(left, dtype=np.intp))
+        steps = np.frombuffer(decompress(b64decode(packed)) if packed else b"", dtype="<u4")
+        self.shards.ask("restore_left", np.cumsum(steps, dtype=np.intp))
         while depth >= len(self._strata.levels):
             self.shards.add_level(self._strata.deepen(), self._strata.positions)
         return bool(packed), every
@@ -265,14 +264,18 @@ class Search:
         return Left.joined(self.shards.ask(name, *arguments, **options))
 
     def _ends(self, left: Left, view: View) -> bool:
-        """Whether the arms that are left are compared on all points: if they are few, or the next level is most of all."""
+        """Whether arms are compared on all points: if few are left, or the next level has most of all points."""
         return left.count <= _FEW or 4 * view.level.t >= self.shards.n or not view.level.t
 
     def _choose(self, left: Left, view: View, eager: bool) -> list[int]:
         """Choose arms whose changes are computed for all points."""
         if self._ends(left, view):
             return self._new(left.rows)
-        count = _POOL if eager else int(np.clip(_PIVOT_SHARE * left.count * 2 * view.level.t / self.shards.n, 1, _MOST_PIVOTS))
+        count = (
+            _POOL
+            if eager
+            else int(np.clip(_PIVOT_SHARE * left.count * 2 * view.level.t / self.shards.n, 1, _MOST_PIVOTS))
+        )
         rows, means = np.append(left.rows[:1], left.best_rows), np.append(left.means[:1], left.best_means)
         order = np.argsort(means, kind="stable")
         order = order[means[order] < (0.0 if eager else self._least)]

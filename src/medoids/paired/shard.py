@@ -104,7 +104,7 @@ class Shard:
         self._lower, self._mean = np.zeros(0), np.zeros(0)
         self.place_state(np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp))
 
-    # --- as points -----------------------------------------------------------------------------------------------------
+    # --- as points --------------------------------------------------------------------------------------------------
 
     def place_state(self, d1: Float64s, d2: Float64s, nearest: Rows, medoids: Rows) -> None:
         """Set the distances of the points to their two nearest medoids, the slot of the nearest, and the medoids."""
@@ -112,9 +112,9 @@ class Shard:
         self._free = self._eligible & ~np.isin(self.rows, medoids)
 
     def learn(self, rows: Rows, slots: int) -> Float64s:
-        """Return the sums of changes that candidates bring, in the precision of blocks: by slot, and last if none leaves.
+        """Return sums of the changes that candidates bring: what is added if a slot's medoid leaves, and if none does.
 
-        Their distances to the points are kept until `forget`.
+        In the precision of blocks. Distances of the candidates to the points are kept until `forget`.
         """
         new = np.array([i for i in rows.tolist() if i not in self._known], dtype=np.intp)
         if len(new):
@@ -165,7 +165,8 @@ class Shard:
                 exact_changes(row[c], self._d1[c], self._d2[c], self._nearest[c], self._weights[c], parts[number, e])
 
         self._threads.map(work, range(len(chunks)))
-        return parts.sum(axis=0)
+        sums: Float64s = parts.sum(axis=0)
+        return sums
 
     def whole(self, row: int) -> Floats:
         """Return the distances from a row to the points, in the precision of blocks."""
@@ -179,7 +180,7 @@ class Shard:
         """Whether more candidates are known than there is room for."""
         return len(self._known) > self._most_known
 
-    # --- as arms -------------------------------------------------------------------------------------------------------
+    # --- as arms ----------------------------------------------------------------------------------------------------
 
     def judge(self, view: View, bar: Bar, pivots: Sequence[Pivot], *, afresh: bool, every: int = 1) -> Left:
         """Judge arms on a level, and drop those that cannot reach the bar.
@@ -199,15 +200,19 @@ class Shard:
             raise ValueError(TOO_LARGE)
         return self.drop(bar.value)
 
-    def drop(self, value: float, without: Rows = np.zeros(0, dtype=np.intp)) -> Left:
+    def drop(self, value: float, without: Rows | None = None) -> Left:
         """Drop arms that cannot reach a value, and some rows."""
         keep = self._lower <= value
-        if len(without):
+        if without is not None:
             keep &= ~np.isin(self.rows[self._arms], without)
         self._restrict(keep)
         rows = self.rows[self._arms]
         few = np.argpartition(self._mean, REPORTED)[:REPORTED] if len(rows) > REPORTED else np.arange(len(rows))
-        order = np.lexsort((rows, self._mean))[:REPORTED] if len(rows) <= REPORTED else few[np.lexsort((rows[few], self._mean[few]))]
+        order = (
+            np.lexsort((rows, self._mean))[:REPORTED]
+            if len(rows) <= REPORTED
+            else few[np.lexsort((rows[few], self._mean[few]))]
+        )
         best_means, best_rows = np.full(REPORTED, np.inf), np.full(REPORTED, -1, dtype=np.intp)
         regions = self._regions[self._arms]
         np.minimum.at(best_means, regions, self._mean)
@@ -232,7 +237,7 @@ class Shard:
 
         An outlier's gain is all in this one reference, and a sample without it shows no spread.
         """
-        if not np.isfinite(self._d1[arms[:1]]).all():
+        if not view.level.t or not np.isfinite(self._d1[arms[:1]]).all():
             return np.zeros(len(arms))
         weights = self._weights[arms]
         chance = np.minimum(1.0, view.level.t * weights)
@@ -311,7 +316,11 @@ class Shard:
             return self.drop(bar.value)
         sums, arms = self._sums, self._arms
         assert sums is not None
-        floors, known, entries = self._floors(np.arange(len(self.rows)), view), view.removals(), view.entries(self.store.kind)
+        floors, known, entries = (
+            self._floors(np.arange(len(self.rows)), view),
+            view.removals(),
+            view.entries(self.store.kind),
+        )
         numbers, first = np.unique(arms // LANES, return_index=True)
         last = np.append(first[1:], len(arms))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from medoids.core.problem import Problem
 from medoids.core.run import Run
-from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.optimal.instance import Instance
 from medoids.optimal.restarts import restart
 
@@ -36,41 +36,32 @@ def sample_size(n: int, k: int) -> int:
 def medoids_of_sample(problem: Problem, run: Run, points: Rows, weights: Float64s) -> Rows:
     """Return k rows that serve a weighted sample of points well; candidates are its points."""
     points, at = np.unique(points, return_inverse=True)
-    weights = np.bincount(at, weights)
+    weights = np.bincount(at, weights).astype(np.float64)
     candidates = np.union1d(points[problem.eligible[points]], problem.frozen).astype(np.intp)
     if len(candidates) < problem.k:
         others = np.setdiff1d(problem.candidates, candidates)
         candidates = np.union1d(candidates, run.random.choice(others, problem.k - len(candidates), replace=False))
     block = run.distance.block(candidates, points)
     frozen = np.searchsorted(candidates, problem.frozen)
-    instance = Instance.of(
-        block, problem.k, weights=weights, frozen=frozen, check=run.check, spread=run.threads.map
-    )
+    instance = Instance.of(block, problem.k, weights=weights, frozen=frozen, check=run.check, spread=run.threads.map)
     first = _draw(block, weights, frozen, problem.k, run.random)
     seed = int(run.random.randint(np.iinfo(np.int32).max))
     found = restart(instance, first, _RESTARTS, seed, max_iter=problem.max_iter)
     return candidates[found.medoids]
 
 
-def _draw(block: Float64s, weights: Float64s, frozen: Rows, k: int, random: np.random.RandomState) -> Rows:
-    """Draw medoids as k-medoids++ does, with the candidate that serves best of a few in each step."""
-    medoids = frozen.tolist()
+def _draw(block: Floats, weights: Float64s, frozen: Rows, k: int, random: np.random.RandomState) -> Rows:
+    """Draw medoids as k-medoids++ does, in each step the one of a few that lowers the loss most."""
+    medoids, nearest = frozen.tolist(), block.argmin(axis=1)  # a candidate is drawn by the loss of its nearest point
     near = block[medoids].min(axis=0) if medoids else np.full(block.shape[1], np.inf)
     while len(medoids) < k:
-        free = np.setdiff1d(np.arange(len(block)), medoids)
-        tried = random.choice(free, min(len(free), 2 + int(np.log(k))), replace=False) if not medoids else _far(
-            block, weights, near, free, random, 2 + int(np.log(k))
-        )
-        losses = np.minimum(block[tried], near) @ weights
-        medoids.append(int(tried[losses.argmin()]))
+        loss = np.maximum(near[nearest], 0) if medoids else np.ones(len(block))
+        chance = weights[nearest] * loss
+        chance[medoids] = 0
+        if not chance.any():
+            chance = np.ones(len(block))
+            chance[medoids] = 0
+        tried = random.choice(len(block), 2 + int(np.log(k)), p=chance / chance.sum())
+        medoids.append(int(tried[(np.minimum(block[tried], near) @ weights).argmin()]))
         near = np.minimum(near, block[medoids[-1]])
     return np.array(medoids, dtype=np.intp)
-
-
-def _far(block, weights, near, free, random, count):  # type: ignore[no-untyped-def]
-    """Draw candidates by the loss of the point nearest to each."""
-    nearest = block[free].argmin(axis=1)
-    chance = weights[nearest] * np.maximum(near[nearest], 0)
-    if not chance.any():
-        chance = np.ones(len(free))
-    return random.choice(free, count, p=chance / chance.sum())

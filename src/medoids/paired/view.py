@@ -106,7 +106,7 @@ class View:
 
     @cached_property
     def _costs(self) -> Float64s:
-        """r of each reference; 0 where there is no other medoid, which says nothing."""
+        """R of each reference; 0 where there is no other medoid, which says nothing."""
         other = np.isfinite(self.d2)
         return np.where(other, self.d2 - np.where(other, self.d1, 0.0), 0.0)
 
@@ -137,15 +137,10 @@ class View:
         """Return an arm as a pivot, given its distances to the references and the known means of its faces."""
         x = np.minimum(distances, self.d1) - self._origin
         y = np.minimum(distances, self.d2) - self._origin
-        differences = self.difference(x), self.difference(y)
-        sums, squares = (
-            _by_face(*(np.bincount(slots, v, minlength=self.k) for v in values))
-            for slots, values in (
-                (self.slot, (x * self.level.weights, y * self.level.weights)),
-                (self.slot[self.pairs[0]], (differences[0] ** 2, differences[1] ** 2)),
-            )
-        )
-        return Pivot(row, np.stack(differences, axis=1).astype(kind), np.stack([sums, squares, means]))
+        dx, dy, pairs = self.difference(x), self.difference(y), self.slot[self.pairs[0]]
+        sums = _by_face(self.slot, x * self.level.weights, y * self.level.weights, self.k)
+        squares = _by_face(pairs, dx**2, dy**2, self.k)
+        return Pivot(row, np.stack([dx, dy], axis=1).astype(kind), np.stack([sums, squares, means]))
 
     def changes_from(self, old: View) -> tuple[Bools, Bools]:
         """Return which pairs of an old view are not those of this one, and which of this one were not there."""
@@ -156,7 +151,8 @@ class View:
         return ~np.isin(before, kept), ~np.isin(keys, kept)
 
 
-def _by_face(stays: Float64s, leaves: Float64s) -> Float64s:
-    """Sums of each face: x over the references of other slots, y over those of its own."""
-    faces: Float64s = stays.sum() - stays + leaves
+def _by_face(slots: Rows, stays: Float64s, leaves: Float64s, k: int) -> Float64s:
+    """Sums of each face: of what is if the medoid stays, over other slots, and of what is if it leaves, over its own."""
+    kept = np.bincount(slots, stays, minlength=k)
+    faces: Float64s = kept.sum() - kept + np.bincount(slots, leaves, minlength=k)
     return faces
