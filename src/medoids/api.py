@@ -27,7 +27,8 @@ def k_medoids(
     init: Any = "build",
     n_init: int = 1,
     n_restarts: int = 0,
-    swap: str = "best",
+    swap: str = "auto",
+    tol: float = 0.0,
     max_iter: int = 300,
     time_limit: float | None = None,
     gap: float = 0.0,
@@ -56,7 +57,7 @@ def k_medoids(
         A point's weight multiplies its distance. A row of weight 0 is never a medoid and changes nothing.
     on_interrupt : {"raise", "return"}
         What Ctrl-C does: raise KeyboardInterrupt, or return the best medoids so far, as ``time_limit`` does.
-    metric, metric_params, algorithm, init, n_init, n_restarts, swap, max_iter, time_limit, gap, delta, cache_width, \
+    metric, metric_params, algorithm, init, n_init, n_restarts, swap, tol, max_iter, time_limit, gap, delta, cache_width, \
 memory_limit, k_range, frozen_medoids, candidates, callback, checkpoint, resume, random_state, n_jobs, verbose
         As in `KMedoids`.
 

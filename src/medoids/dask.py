@@ -132,7 +132,8 @@ reason_, n_features_in_, feature_names_in_
         init: Any = "build",
         n_init: int = 1,
         n_restarts: int = 0,
-        swap: str = "best",
+        swap: str = "auto",
+        tol: float = 0.0,
         max_iter: int = 300,
         time_limit: float | None = None,
         gap: float = 0.0,
@@ -202,7 +203,7 @@ reason_, n_features_in_, feature_names_in_
                 run = Run(problem, threads, random, pool.tally, self.callback)
                 with open_checkpoint(problem, run, lambda: fingerprint(pool, posed), settings) as checkpoint:
                     if checkpoint is not None:
-                        run.keep_journal(Journal(checkpoint, algorithm, reason), checkpoint.saved)
+                        run.keep_journal(Journal(checkpoint, algorithm, "best", reason), checkpoint.saved)
                     run.begin()
                     settle(pool, posed, run.random, pool.numbers)
                     search = _ALGORITHMS[self.algorithm](problem, run, pool, posed, int(self.verbose))

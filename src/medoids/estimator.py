@@ -59,9 +59,13 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         Without a matrix, restarts look at a sample of the points, and the result is then improved on all of them.
         ``max_iter`` bounds each descent. Not for "alternate", "clara" and "clarans"; "optimal" makes 50 unless another
         number is given.
-    swap : {"best", "eager"}, default="best"
-        "best" is PAM's path. "eager" lets "pairedpam" start from a sample and make several swaps a search, each sure to
-        help: another local optimum, about as good, for less. Where "auto" takes a matrix, PAM's path is fast already.
+    swap : {"auto", "best", "eager"}, default="auto"
+        "best" is PAM's path: BUILD, and the best swap in each step. "eager" starts from the medoids of a sample and makes
+        swaps as they are found: another local optimum, as good on average, from which no swap helps either. "auto" takes
+        "best" unless that would take more than three times as long, by n, k, columns, metric and ``memory_limit``;
+        ``reason_`` says what was taken. "eager" is for "auto" and "pairedpam".
+    tol : float, default=0.0
+        The fit ends when no swap lowers the loss by more than this share of it.
     max_iter : int, default=300
         Largest number of swaps; there is a warning if it is reached.
     time_limit : float, optional
@@ -174,7 +178,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         init: Any = "build",
         n_init: int = 1,
         n_restarts: int = 0,
-        swap: str = "best",
+        swap: str = "auto",
+        tol: float = 0.0,
         max_iter: int = 300,
         time_limit: float | None = None,
         gap: float = 0.0,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from medoids.algorithms import ALGORITHMS
-from medoids.algorithms.auto import choose
+from medoids.algorithms.auto import choose, choose_swap
 from medoids.core.assignment import Assignment
 from medoids.core.cut_short import DRAWING_SHARE, cut_short, seconds_per_distance
 from medoids.core.problem import Problem, Solution
@@ -53,6 +54,7 @@ from medoids.settings import (
     check_starts,
     check_swap,
     check_time_limit,
+    check_tol,
     check_weights,
     format_bytes,
     parse_bytes,
@@ -82,6 +84,7 @@ _DECISIVE = (
     "n_init",
     "n_restarts",
     "swap",
+    "tol",
     "delta",
     "cache_width",
     "candidates",
@@ -124,6 +127,7 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
         delta=delta,
         cache_width=cache_width,
         swap=swap,
+        tol=check_tol(settings.tol),
         gap=check_gap(settings.gap, algorithm),
         n_restarts=restarts or (OPTIMAL_RESTARTS if algorithm == "optimal" else 0),
         frozen=frozen,
@@ -153,13 +157,15 @@ def _allowed(
     return complete
 
 
-def choose_algorithm(algorithm: str, problem: Problem, run: Run) -> tuple[str, str]:
-    """Return the algorithm to run and why."""
+def choose_algorithm(algorithm: str, problem: Problem, run: Run) -> tuple[str, str, str]:
+    """Return the algorithm to run, which swaps it makes, and why."""
     if algorithm == "auto":
         return choose(problem, run)
     if algorithm in NEEDS_MATRIX:
         check_memory(algorithm, problem.n, _matrix_bytes_of(algorithm, problem), problem.memory_limit)
-    return algorithm, "asked for"
+    if algorithm == "pairedpam" and problem.swap == "auto":
+        return algorithm, *choose_swap(problem)
+    return algorithm, "best" if problem.swap == "auto" else problem.swap, "asked for"
 
 
 def _matrix_bytes_of(algorithm: str, problem: Problem) -> int:
@@ -185,8 +191,8 @@ def open_checkpoint(
         yield None
         return
     decisive = {name: describe(getattr(settings, name)) for name in _DECISIVE}
-    if settings.swap == "eager":
-        decisive["memory_limit"] = problem.memory_limit  # which sets the size of its sample
+    if settings.swap != "best":
+        decisive["memory_limit"] = problem.memory_limit  # which decides what is stored, and so which swaps are found
     about = {
         "data": data(),
         "settings": {
@@ -258,11 +264,12 @@ class _Starts:
         problem, run, settings = self._problem, self._run, self._settings
         saved = None if checkpoint is None else checkpoint.saved
         if saved is None:
-            self.algorithm, self.reason = choose_algorithm(settings.algorithm, problem, run)
+            self.algorithm, swap, self.reason = choose_algorithm(settings.algorithm, problem, run)
         else:
-            self.algorithm, self.reason = saved.algorithm, saved.reason
+            self.algorithm, swap, self.reason = saved.algorithm, saved.swap, saved.reason
+        self._problem = problem = replace(problem, swap=swap)
         if checkpoint is not None:
-            run.keep_journal(Journal(checkpoint, self.algorithm, self.reason), saved)
+            run.keep_journal(Journal(checkpoint, self.algorithm, swap, self.reason), saved)
         announce(announcement(self.algorithm, self.reason, problem))
         self._recall_best(saved)
         for start in range(0 if saved is None else saved.start, _starts(problem, settings)):

@@ -43,6 +43,7 @@ __all__ = [
     "check_starts",
     "check_swap",
     "check_time_limit",
+    "check_tol",
     "check_weights",
     "format_bytes",
     "parse_bytes",
@@ -88,7 +89,8 @@ class Settings:
     init: Any = "build"
     n_init: int = 1
     n_restarts: int = 0
-    swap: str = "best"
+    swap: str = "auto"
+    tol: float = 0.0
     max_iter: int = 300
     time_limit: float | None = None
     gap: float = 0.0
@@ -168,7 +170,7 @@ def check_algorithm(algorithm: Any) -> str:
 
 
 def check_swap(swap: Any, algorithm: str) -> str:
-    check_choice("swap", swap, ["best", "eager"])
+    check_choice("swap", swap, ["auto", "best", "eager"])
     if swap == "eager" and algorithm not in EAGER:
         raise ValueError(f"swap='eager' is for algorithm={' or '.join(map(repr, EAGER))}, not {algorithm!r}")
     return str(swap)
@@ -190,6 +192,12 @@ def check_starts(n_init: Any, algorithm: str) -> int:
             "n_init out, or pass a larger n_restarts"
         )
     return count
+
+
+def check_tol(tol: Any) -> float:
+    if isinstance(tol, bool) or not isinstance(tol, (int, float, np.number)) or not 0 <= tol < 1:
+        raise ValueError(f"tol={tol!r} must be a number from 0 on and below 1: a share of the loss")
+    return float(tol)
 
 
 def check_restarts(n_restarts: Any, algorithm: str) -> int:

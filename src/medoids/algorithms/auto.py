@@ -1,14 +1,16 @@
-"""Which algorithm ``auto`` takes: the cheaper of the two that give PAM's answer, by a small cost model.
+"""Which algorithm ``auto`` takes, and which swaps: the cheapest way to PAM's answer, or to one as good for far less.
 
-Both prices are seconds on one core:
+All prices are seconds on one core, for n points and k medoids:
 
     matrix     n^2 (or half of it) distances + n^2 PASS (ln k + 5)
     PairedPAM  n min(n, a + b k) distances * BLOCK + n 1.5 k STEP (1 + k / 60); n/4 more of them where they are dear
+    eager      START + n min(n, a + b k) (distance + SUM)
 
 A pass over the matrix reads an entry and updates a sum; BUILD takes ln k of them, the swaps about five. PairedPAM needs
-more distances per point for more medoids, in smaller blocks, and updates the moments of a point in about 1.5 k steps.
-The constants are in ``engine/budget.py``. A dear distance is a callable or the like; near-ties among words and strings
-take more of them than among vectors.
+more distances per point for more medoids, and takes about 1.5 k steps. Eager swaps need no certainty about which step
+is best, so they take fewer steps, but more distances in all. They are taken where the best of the others would take more
+than three times as long: for rows of few columns. The constants are in ``engine/budget.py``. A dear distance is a
+callable or the like; near-ties among words and strings take more of them than among vectors.
 
 The price of a distance is what its metric says for the size of the objects (``Dissimilarity.cost``), so that the same
 data lead to the same algorithm on any machine. The cost of a Python callable is unknown, so some calls are timed.
@@ -19,50 +21,106 @@ from __future__ import annotations
 from math import floor, log, log10
 from time import perf_counter
 
+import numpy as np
+
 from medoids.core.problem import Problem
 from medoids.core.run import Run
 from medoids.distances import SMALL
-from medoids.engine.budget import DEAR_NS, PAIRED_COUNTS, PASS_SECONDS, PROBE_ROWS, SMALL_DEAR, STEP_SECONDS
+from medoids.engine.budget import (
+    DEAR_NS,
+    EAGER_ADVANTAGE,
+    EAGER_COUNTS,
+    PAIRED_COUNTS,
+    PASS_SECONDS,
+    PROBE_ROWS,
+    SMALL_DEAR,
+    START_SECONDS,
+    STEP_SECONDS,
+    SUM_SECONDS,
+)
 from medoids.exact.matrix import matrix_bytes
 
-__all__ = ["choose"]
+__all__ = ["choose", "choose_swap"]
 
 # Distances whose squares, summed over many points, stay finite; those of one divided by it do not vanish.
 _LARGEST_SQUARED = 1e140
 
 
-def choose(problem: Problem, run: Run) -> tuple[str, str]:
-    """Return the algorithm and the reason, for `verbose` and the result."""
-    n, k, need = problem.n, problem.k, matrix_bytes(problem)
+def choose(problem: Problem, run: Run) -> tuple[str, str, str]:
+    """Return the algorithm, which swaps it makes, and the reason, for `verbose` and the result."""
+    n, need = problem.n, matrix_bytes(problem)
     size = f"{n:,} x {n:,} distance matrix"
-    if need > problem.memory_limit:
-        return "pairedpam", f"the {size} needs {need / 2**30:.1f} GiB, more than memory_limit: sampled distances"
     if need == 0:
-        return "fastpam1", f"the {size} is given: PAM's own path, exact"
+        return "fastpam1", "best", f"the {size} is given: PAM's own path, exact"
     dear = problem.distance.cost >= DEAR_NS
-    kind = "dear" if dear else "cheap"
-    if n <= (SMALL_DEAR if dear else SMALL):
-        return "fastpam1", f"the {size} is small: PAM's own path, exact"
-    seconds, largest = _measure(run, PROBE_ROWS[kind])
+    if n <= (SMALL_DEAR if dear else SMALL) and need <= problem.memory_limit:
+        return "fastpam1", "best", f"the {size} is small: PAM's own path, exact"
+    seconds, largest = _measure(run, PROBE_ROWS["dear" if dear else "cheap"])
+    wrong = _unsuitable(problem, largest)
+    if wrong and need <= problem.memory_limit:
+        return "fastpam1", "best", f"{wrong}: PAM's own path, which needs none"
     timed = problem.distance.timed
     price = seconds if timed else 1e-9 * problem.distance.cost
-    if largest > _LARGEST_SQUARED:
-        return "fastpam1", f"squares of distances as large as {largest:.0e} overflow: PAM's own path, which needs none"
-    if 0 < largest < 1 / _LARGEST_SQUARED:
-        return "fastpam1", f"squares of distances as small as {largest:.0e} vanish: PAM's own path, which needs none"
-    if problem.distance.wide_range:
-        return "fastpam1", "squares of distances may overflow or vanish: PAM's own path, which needs none"
-    half = 0.5 if problem.distance.symmetric else 1.0
-    matrix = half * n**2 * price + n**2 * PASS_SECONDS * (log(k) + 5)
-    a, b, block = PAIRED_COUNTS[kind]
-    count = min(n, a + b * k + (n / 4 if dear else 0))
-    paired = n * count * price * block + n * 1.5 * k * STEP_SECONDS * (1 + k / 60)
     how = "by a timing of some calls, " if timed else ""
+    matrix = _matrix_seconds(problem, price) if need <= problem.memory_limit else np.inf
+    paired, eager = _paired_seconds(problem, price), _eager_seconds(problem, price)
+    if _takes_eager(problem, min(matrix, paired), eager):
+        return "pairedpam", "eager", _eager_reason(problem, min(matrix, paired), eager)
+    if need > problem.memory_limit:
+        reason = f"the {size} needs {need / 2**30:.1f} GiB, more than memory_limit: sampled distances"
+        return "pairedpam", "best", reason
     if matrix <= paired:
         prices = how + _compared(matrix, paired)
-        return "fastpam1", f"the {size} is cheaper than sampling ({prices}): PAM's own path, exact"
+        return "fastpam1", "best", f"the {size} is cheaper than sampling ({prices}): PAM's own path, exact"
     prices = how + _compared(paired, matrix)
-    return "pairedpam", f"sampled distances are cheaper than the {size} ({prices})"
+    return "pairedpam", "best", f"sampled distances are cheaper than the {size} ({prices})"
+
+
+def choose_swap(problem: Problem) -> tuple[str, str]:
+    """Return which swaps PairedPAM makes, and the reason."""
+    price = 1e-9 * problem.distance.cost
+    paired, eager = _paired_seconds(problem, price), _eager_seconds(problem, price)
+    if _takes_eager(problem, paired, eager):
+        return "eager", f"asked for; {_eager_reason(problem, paired, eager)}"
+    return "best", "asked for"
+
+
+def _takes_eager(problem: Problem, best: float, eager: float) -> bool:
+    if problem.swap == "auto":
+        return not problem.distance.timed and best > EAGER_ADVANTAGE * eager
+    return problem.swap == "eager"
+
+
+def _eager_reason(problem: Problem, best: float, eager: float) -> str:
+    if problem.swap == "eager":
+        return "eager swaps were asked for"
+    return f"eager swaps are far cheaper than PAM's own path ({_compared(eager, best)})"
+
+
+def _unsuitable(problem: Problem, largest: float) -> str:
+    """Return why distances cannot be sampled; nothing if they can."""
+    if largest > _LARGEST_SQUARED:
+        return f"squares of distances as large as {largest:.0e} overflow"
+    if 0 < largest < 1 / _LARGEST_SQUARED:
+        return f"squares of distances as small as {largest:.0e} vanish"
+    return "squares of distances may overflow or vanish" if problem.distance.wide_range else ""
+
+
+def _matrix_seconds(problem: Problem, price: float) -> float:
+    half = 0.5 if problem.distance.symmetric else 1.0
+    return problem.n**2 * (half * price + PASS_SECONDS * (log(problem.k) + 5))
+
+
+def _paired_seconds(problem: Problem, price: float) -> float:
+    n, k, dear = problem.n, problem.k, problem.distance.cost >= DEAR_NS
+    a, b, block = PAIRED_COUNTS["dear" if dear else "cheap"]
+    count = min(n, a + b * k + (n / 4 if dear else 0))
+    return n * count * price * block + n * 1.5 * k * STEP_SECONDS * (1 + k / 60)
+
+
+def _eager_seconds(problem: Problem, price: float) -> float:
+    a, b = EAGER_COUNTS
+    return START_SECONDS + problem.n * min(problem.n, a + b * problem.k) * (price + SUM_SECONDS)
 
 
 def _compared(less: float, more: float) -> str:

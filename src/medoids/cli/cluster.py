@@ -97,11 +97,20 @@ def cluster(
     swap: Annotated[
         str,
         typer.Option(
-            parser=one_of("--swap", "best", "eager"),
-            help="best: the best swap at each step, as PAM; eager: several swaps at once (pairedpam).",
+            parser=one_of("--swap", "auto", "best", "eager"),
+            help="best: the best swap in each step, as PAM; eager: swaps as they are found; auto: eager where best would "
+            "take more than three times as long.",
             rich_help_panel=FIT_PANEL,
         ),
-    ] = "best",
+    ] = "auto",
+    tol: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            help="End when no swap lowers the loss by more than this share of it.",
+            rich_help_panel=FIT_PANEL,
+        ),
+    ] = 0.0,
     frozen: FrozenOption = None,
     candidates: CandidatesOption = None,
     restarts: Annotated[
@@ -206,6 +215,7 @@ def cluster(
                 metric_params=parse_metric_params(metric_param),
                 algorithm=algorithm,
                 swap=swap,
+                tol=tol,
                 max_iter=max_iter,
                 time_limit=time_limit,
                 gap=gap,

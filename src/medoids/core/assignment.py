@@ -163,9 +163,7 @@ class Assignment:
         Share of the loss by which a swap must lower it.
     """
 
-    def __init__(
-        self, weights: Float64s, lookup: Lookup, frozen: Collection[int] = (), tol: float = 0.0
-    ) -> None:
+    def __init__(self, weights: Float64s, lookup: Lookup, frozen: Collection[int] = (), tol: float = 0.0) -> None:
         n = len(weights)
         self.weights, self.lookup, self._tol = weights, lookup, tol
         self.medoids: list[int] = []

@@ -36,7 +36,8 @@ class Problem:
         Sets the width of a search's bounds; None takes the algorithm's own.
     cache_width : int
         Number of distances per point that BanditPAM's cache may hold.
-    swap : {"best", "eager"}
+    swap : {"auto", "best", "eager"}
+        What was taken for "auto" once a fit runs.
     tol : float
         The fit ends when no swap lowers the loss by more than this share of it.
     gap : float
@@ -57,7 +58,7 @@ class Problem:
     memory_limit: int
     delta: float | None = None
     cache_width: int = 1000
-    swap: str = "best"
+    swap: str = "auto"
     tol: float = 0.0
     gap: float = 0.0
     n_restarts: int = 0

@@ -248,8 +248,8 @@ class Journal:
         The best of the starts before the current one.
     """
 
-    def __init__(self, file: Checkpoint, algorithm: str, reason: str) -> None:
-        self._file, self._algorithm, self._reason = file, algorithm, reason
+    def __init__(self, file: Checkpoint, algorithm: str, swap: str, reason: str) -> None:
+        self._file, self._algorithm, self._swap, self._reason = file, algorithm, swap, reason
         self._start, self._origin = 0, dict[str, Any]()
         self.best: Best | None = None
 
@@ -260,6 +260,7 @@ class Journal:
         self._file.save(
             Saved(
                 self._algorithm,
+                self._swap,
                 self._reason,
                 list(run.medoids),
                 run.trace,

@@ -19,6 +19,8 @@ __all__ = [
     "COPY_SHARE",
     "COSTS",
     "DEAR_NS",
+    "EAGER_ADVANTAGE",
+    "EAGER_COUNTS",
     "FEW_COLUMNS",
     "FEW_ROWS",
     "FINALISTS_PER_CHUNK",
@@ -49,7 +51,9 @@ __all__ = [
     "SMALL_DEAR",
     "SPARSE_TABLE",
     "SPILL_BYTES",
+    "START_SECONDS",
     "STEP_SECONDS",
+    "SUM_SECONDS",
     "SUM_TILE",
     "TASKS_PER_WORKER",
     "TASK_SECONDS",
@@ -170,7 +174,11 @@ CHEAP_NS = 3.0
 # Nanoseconds from which on a distance is dear, such as a callable or an edit distance of long texts.
 DEAR_NS = 1_000.0
 # Seconds of reading an entry of the matrix and updating a sum, and of one step of the moments of a point.
-PASS_SECONDS, STEP_SECONDS = 2e-9, 9e-6
+PASS_SECONDS, STEP_SECONDS = 2e-9, 2e-6
+# Eager swaps, from fits of eight tables: distances per point as a + b k, seconds of a sum over one, and of the start.
+EAGER_COUNTS, SUM_SECONDS, START_SECONDS = (2500, 100), 1e-9, 0.1
+# PAM's own path is left where it would take this many times as long.
+EAGER_ADVANTAGE = 3.0
 # PairedPAM's distances per point are a + b k, at a factor to their price: (a, b, factor) for cheap and dear distances,
 # which come in smaller rounds.
 PAIRED_COUNTS = {"cheap": (600, 110, 1.5), "dear": (250, 75, 1.0)}

@@ -227,7 +227,7 @@ def fit_auto(X: Any, sample_weight: Any, settings: Settings) -> tuple[Clustering
     check_choice("n_restarts, with n_clusters='auto',", str(settings.n_restarts), ["0"])
     if not isinstance(settings.init, str) or settings.init != "build":
         raise ValueError(f"n_clusters='auto' starts from BUILD, not from init={settings.init!r}; leave init alone")
-    check_choice("swap, with n_clusters='auto',", settings.swap, ["best"])
+    check_choice("swap, with n_clusters='auto',", settings.swap, ["auto", "best"])
     path, distance = _path(X, sample_weight, settings)
     # Nothing to compare: the only number there is.
     k = path.suggest() if len(path.losses) > 1 else next(iter(path.losses))
@@ -252,7 +252,7 @@ def _path(X: Any, sample_weight: Any, settings: Settings) -> tuple[KPath, Dissim
     with prepare(X, ks[-1], sample_weight, settings) as (problem, run):
         build: Rows = np.zeros(0, dtype=np.intp)
         with narrated(problem, run, int(settings.verbose), len(ks) * problem.max_iter) as announce:
-            algorithm, reason = choose_algorithm(settings.algorithm, problem, run)
+            algorithm, _, reason = choose_algorithm(settings.algorithm, replace(problem, swap="best"), run)
             announce(announcement(algorithm, reason, problem))
             for part, solution, before in _walk(problem, run, ks, algorithm):
                 warn_of_limit(solution, part, run)

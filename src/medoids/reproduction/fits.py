@@ -82,7 +82,7 @@ def _fit_ours(trial: Trial, X: Any) -> Row:
                 built = perf_counter(), process_time(), counts()
 
         run.watch(watch)
-        algorithm, reason = choose_algorithm(settings.algorithm, problem, run)
+        algorithm, _, reason = choose_algorithm(settings.algorithm, problem, run)
         solution = ALGORITHMS[algorithm](problem, run)
         solution.trace = run.trace
         found = described(solution, problem, run, algorithm, reason, settings)

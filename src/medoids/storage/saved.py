@@ -79,8 +79,8 @@ class Saved:
 
     Attributes
     ----------
-    algorithm, reason : str
-        The algorithm that runs, and why.
+    algorithm, swap, reason : str
+        The algorithm that runs, the swaps that it makes, and why.
     medoids : list of int
         By slot.
     trace : list of TraceRecord
@@ -100,6 +100,7 @@ class Saved:
     """
 
     algorithm: str
+    swap: str
     reason: str
     medoids: list[int]
     trace: list[TraceRecord]
@@ -170,6 +171,7 @@ def _state_form(bounds: Bounds) -> Form:
     return record(
         {
             "algorithm": text(bounds.algorithms),
+            "swap": text(("best", "eager")),
             "reason": text(),
             "medoids": sequence(row, least=1, most=k, distinct=True),
             "trace": sequence(step, least=1),
