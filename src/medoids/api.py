@@ -57,8 +57,8 @@ def k_medoids(
         A point's weight multiplies its distance. A row of weight 0 is never a medoid and changes nothing.
     on_interrupt : {"raise", "return"}
         What Ctrl-C does: raise KeyboardInterrupt, or return the best medoids so far, as ``time_limit`` does.
-    metric, metric_params, algorithm, init, n_init, n_restarts, swap, tol, max_iter, time_limit, gap, delta, cache_width, \
-memory_limit, k_range, frozen_medoids, candidates, callback, checkpoint, resume, random_state, n_jobs, verbose
+    metric, metric_params, algorithm, init, n_init, n_restarts, swap, tol, max_iter, time_limit, gap, delta, \
+cache_width, memory_limit, k_range, frozen_medoids, candidates, callback, checkpoint, resume, random_state, n_jobs, verbose
         As in `KMedoids`.
 
     Returns

@@ -60,10 +60,10 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         ``max_iter`` bounds each descent. Not for "alternate", "clara" and "clarans"; "optimal" makes 50 unless another
         number is given.
     swap : {"auto", "best", "eager"}, default="auto"
-        "best" is PAM's path: BUILD, and the best swap in each step. "eager" starts from the medoids of a sample and makes
-        swaps as they are found: another local optimum, as good on average, from which no swap helps either. "auto" takes
-        "best" unless that would take more than three times as long, by n, k, columns, metric and ``memory_limit``;
-        ``reason_`` says what was taken. "eager" is for "auto" and "pairedpam".
+        "best" is PAM's path: BUILD, and the best swap in each step. "eager" starts from the medoids of a sample and
+        makes swaps as they are found: another local optimum, as good on average, from which no swap helps either.
+        "auto" takes "best" unless that is estimated to take more than three times as long, by n, k, columns, metric
+        and ``memory_limit``; ``reason_`` says what was taken. "eager" is for "auto" and "pairedpam".
     tol : float, default=0.0
         The fit ends when no swap lowers the loss by more than this share of it.
     max_iter : int, default=300

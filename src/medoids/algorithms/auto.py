@@ -8,9 +8,9 @@ All prices are seconds on one core, for n points and k medoids:
 
 A pass over the matrix reads an entry and updates a sum; BUILD takes ln k of them, the swaps about five. PairedPAM needs
 more distances per point for more medoids, and takes about 1.5 k steps. Eager swaps need no certainty about which step
-is best, so they take fewer steps, but more distances in all. They are taken where the best of the others would take more
-than three times as long: for rows of few columns. The constants are in ``engine/budget.py``. A dear distance is a
-callable or the like; near-ties among words and strings take more of them than among vectors.
+is best. They are taken where the best of the others would take more than three times as long: for rows of few columns.
+The constants are in ``engine/budget.py``. A dear distance is a callable or the like; near-ties among words and strings
+take more of them than among vectors.
 
 The price of a distance is what its metric says for the size of the objects (``Dissimilarity.cost``), so that the same
 data lead to the same algorithm on any machine. The cost of a Python callable is unknown, so some calls are timed.

@@ -98,8 +98,8 @@ def cluster(
         str,
         typer.Option(
             parser=one_of("--swap", "auto", "best", "eager"),
-            help="best: the best swap in each step, as PAM; eager: swaps as they are found; auto: eager where best would "
-            "take more than three times as long.",
+            help="best: the best swap in each step, as PAM; eager: swaps as they are found; auto: eager where best "
+            "would take more than three times as long.",
             rich_help_panel=FIT_PANEL,
         ),
     ] = "auto",

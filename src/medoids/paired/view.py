@@ -152,7 +152,7 @@ class View:
 
 
 def _by_face(slots: Rows, stays: Float64s, leaves: Float64s, k: int) -> Float64s:
-    """Sums of each face: of what is if the medoid stays, over other slots, and of what is if it leaves, over its own."""
+    """Sums of each face: over other slots of what their medoids keep, over its own of what is if its medoid leaves."""
     kept = np.bincount(slots, stays, minlength=k)
     faces: Float64s = kept.sum() - kept + np.bincount(slots, leaves, minlength=k)
     return faces

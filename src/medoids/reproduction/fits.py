@@ -61,6 +61,7 @@ def _fit_ours(trial: Trial, X: Any) -> Row:
     settings = Settings(
         metric=METRIC[trial.data],
         algorithm=_ALGORITHM_NAMES[trial.algorithm],
+        swap="best",
         max_iter=trial.T,
         delta=trial.delta,
         memory_limit=_MEMORY_LIMIT,

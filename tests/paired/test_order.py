@@ -1,0 +1,117 @@
+"""References: strata of equal mass, nested, with certain points; the tree; pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from medoids.paired.order import Layout, Strata, Tree, join_pairs, pick_landmarks
+
+
+def make(mass: np.ndarray, first: int = 16, seed: int = 0) -> Strata:
+    return Strata(mass, mass, first, np.random.RandomState(seed))
+
+
+def test_one_reference_in_each_stratum() -> None:
+    strata = make(np.ones(1600))
+    level = strata.levels[0]
+    assert level.t == 16
+    assert (strata.positions[level.columns] // 100).tolist() == list(range(16))
+    assert level.weights == pytest.approx(np.full(16, 1 / 16))
+
+
+def test_levels_are_nested() -> None:
+    strata = make(np.random.RandomState(1).pareto(2, 5000) + 0.1)
+    for _ in range(3):
+        before = strata.levels[-1]
+        after = strata.deepen()
+        assert after.t == 2 * before.t
+        kept = strata.positions[after.columns].reshape(-1, 2)
+        assert (kept == strata.positions[before.columns][:, None]).any(axis=1).all()
+        assert after.stop >= before.stop
+
+
+def test_heavy_points_are_certain_and_have_their_own_weight() -> None:
+    weights = np.ones(1000)
+    weights[[3, 700]] = 500
+    strata = make(weights)
+    level = strata.levels[0]
+    assert level.certain == 2
+    assert strata.positions[:2].tolist() == [3, 700]
+    assert level.weights[:2] == pytest.approx(500 / weights.sum())
+    # The others share the strata: 998 of weight 1, each stratum a sixteenth of them.
+    assert level.weights[2:] == pytest.approx(998 / 16 / weights.sum())
+    assert level.weights.sum() == pytest.approx(1)
+
+
+def test_few_points_are_all_certain() -> None:
+    level = make(np.ones(10)).levels[0]
+    assert (level.t, level.certain) == (0, 10)
+    assert level.weights == pytest.approx(np.full(10, 0.1))
+
+
+def test_means_are_unbiased_and_less_spread_than_those_of_plain_samples() -> None:
+    """A smooth function of the place in the order, weights that vary, and a mass that differs from them."""
+    random = np.random.RandomState(0)
+    weights, x = random.uniform(0.5, 2, 4000), np.sin(np.arange(4000) / 500)
+    mass = weights * random.uniform(0.5, 1.5, 4000)
+    exact = weights @ x / weights.sum()
+    found, plain = [], []
+    for seed in range(400):
+        strata = Strata(weights, mass, 32, np.random.RandomState(seed))
+        level = strata.levels[0]
+        found.append(level.weights @ x[strata.positions[level.columns]])
+        plain.append(x[random.choice(4000, 32, p=weights / weights.sum())].mean())
+    error = np.std(found)
+    assert abs(np.mean(found) - exact) < 4 * error / np.sqrt(400)
+    assert error < 0.5 * np.std(plain)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 64, 129])
+def test_pairs_have_one_label_and_hold_every_stratum_once(count: int) -> None:
+    labels = np.random.RandomState(count).randint(0, 3, count)
+    first, second = join_pairs(labels)
+    assert (labels[first] == labels[second]).all()
+    alone = first[first == second]
+    assert sorted([*first, *second[first != second]]) == list(range(count))
+    assert len(alone) == len({int(labels[i]) for i in alone})  # at most one of a label
+
+
+def test_a_label_that_changes_affects_few_pairs() -> None:
+    labels = np.random.RandomState(0).randint(0, 4, 1024)
+    before = set(zip(*(side.tolist() for side in join_pairs(labels)), strict=True))
+    labels[300] = (labels[300] + 1) % 4
+    after = set(zip(*(side.tolist() for side in join_pairs(labels)), strict=True))
+    assert 0 < len(before ^ after) <= 4 * 11  # two labels, and at most two pairs of each at every level of the tree
+
+
+def test_leaves_have_neighbours() -> None:
+    Z = np.random.RandomState(0).uniform(size=(2, 4096))
+    leaf = Tree.of(Z).leaves(Z)
+    assert len(np.unique(leaf)) == 512
+    assert np.bincount(leaf).max() <= 16
+    spread = [np.ptp(Z[:, leaf == number], axis=1).max() for number in range(512)]
+    assert np.median(spread) < 0.2  # of a square with side 1; a leaf's share of its area is 1/512
+
+
+def test_equal_coordinates_are_no_problem() -> None:
+    Z = np.ones((2, 100))
+    assert len(np.unique(Tree.of(Z).leaves(Z))) == 1
+
+
+def test_outliers_have_more_mass_than_weight() -> None:
+    random = np.random.RandomState(0)
+    X = np.append(random.normal(size=999), 1000.0)
+    marks = pick_landmarks(lambda i: np.abs(X - X[i]), np.ones(1000), random)
+    Z = np.abs(X[marks][:, None] - X)
+    layout = Layout.of(Tree.of(Z), Z)
+    weights = np.ones(1000)
+    mass = layout.mass(weights, layout.sums(weights))
+    assert mass.sum() == pytest.approx(1)
+    assert mass[-1] > 5 * mass[:-1].max() / 2
+    assert mass.min() >= 0.75 / 1000
+
+
+def test_copies_of_one_point_have_one_landmark() -> None:
+    assert pick_landmarks(lambda _: np.zeros(50), np.ones(50), np.random.RandomState(0)) != []
+    assert len(pick_landmarks(lambda _: np.zeros(50), np.ones(50), np.random.RandomState(0))) == 1
