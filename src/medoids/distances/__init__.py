@@ -28,7 +28,6 @@ Files:
     scaled.py         wraps a distance of vectors whose squares would leave the range of float64
     counting.py       wraps any distance and counts
     objects.py        rows of any kind of X
-    vocabulary.py     numbers for tokens, labels, members
     kernels/          Numba kernels, one file for each kind
 """
 
