@@ -89,8 +89,10 @@ def one_of(option: str, *choices: str) -> Callable[[str], str]:
 
 def name_ending_in(option: str, *suffixes: str) -> Callable[[str], str]:
     """Return a parser that accepts only file names with one of the given suffixes."""
-    known = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
-    return _accept(lambda given: Path(given).suffix in suffixes, f"{option} {{given}}: the name must end in {known}")
+    return _accept(
+        lambda given: Path(given).suffix in suffixes,
+        f"{option} {{given}}: the name must end in {', '.join(suffixes[:-1])} or {suffixes[-1]}",
+    )
 
 
 def parse_labels_name(given: str) -> str:
@@ -351,5 +353,6 @@ ImageShapeOption = Annotated[
 ]
 AsJsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT_PANEL)]
 QuietOption = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print no notes and no progress.", rich_help_panel=OUTPUT_PANEL)
+    bool,
+    typer.Option("--quiet", "-q", help="Print no notes and no progress.", rich_help_panel=OUTPUT_PANEL),
 ]
