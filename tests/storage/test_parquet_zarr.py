@@ -79,6 +79,18 @@ def test_parquet_files_and_folders(tmp_path: Path) -> None:
     assert model.predict(rows).tolist() == model.predict(X).tolist() == model.labels_.tolist()
 
 
+def test_parquet_files_need_no_pandas(tmp_path: Path) -> None:
+    kinds = {"a": pa.int8(), "b": pa.float32(), "c": pa.bool_()}
+    parquet.write_table(pa.table({name: pa.array([0, 1, 1], kind) for name, kind in kinds.items()}), tmp_path / "X")
+    program = (
+        "import sys; sys.modules['pandas'] = None\n"
+        "from medoids.storage.parquet_zarr import open_parquet\n"
+        "X = open_parquet(sys.argv[1]); print(X.dtype, X[:].tolist())"
+    )
+    done = subprocess.run([sys.executable, "-c", program, tmp_path / "X"], capture_output=True, text=True, check=True)
+    assert done.stdout == "float32 [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]\n"
+
+
 def test_zarr_arrays_and_groups(tmp_path: Path) -> None:
     zarr = pytest.importorskip("zarr")
     path = write_zarr(tmp_path / "X.zarr")
