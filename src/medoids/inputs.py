@@ -77,8 +77,7 @@ def _first_row(X: Any) -> Any:
 
 
 def _refuse_value(place: str, value: Any, remedy: str) -> NoReturn:
-    word = "NaN" if np.isnan(value) else "infinity"
-    raise ValueError(f"Input X contains {word}: {place} is {value}. {remedy}")
+    raise ValueError(f"Input X contains {'NaN' if np.isnan(value) else 'infinity'}: {place} is {value}. {remedy}")
 
 
 # --- numbers ------------------------------------------------------------------------------------------------------
@@ -93,7 +92,11 @@ def _check_numbers(X: Any, metric: Any, kind: str, estimator: Any, *, reset: boo
         _refuse_text(X, metric)
         _refuse_columns(X, metric)
         _refuse_ragged(X, metric)
-        _refuse_cubes(X, metric)
+        if getattr(X, "ndim", 0) == 3 or getattr(_first_row(X), "ndim", 0) == 2:
+            raise ValueError(
+                f"Found array with dim 3, but {_name(metric)} takes rows of numbers; flatten series of several "
+                "channels with np.reshape(X, (len(X), -1)), or use metric='dtw'"
+            )
     if kind == "matrix" and getattr(X, "ndim", 2) == 1:
         raise ValueError(
             "metric='precomputed' needs a square matrix; got a 1-D array. Expected 2D array: turn condensed distances "
@@ -103,9 +106,8 @@ def _check_numbers(X: Any, metric: Any, kind: str, estimator: Any, *, reset: boo
     if kind != "objects" and X.dtype.kind not in "iufb":
         raise ValueError(f"X has dtype {X.dtype}, but {_name(metric)} takes numbers; convert it to float first")
     if kind == "sparse":
-        X = csr_array(X)
         _check_finite_sparse(X)
-        return X
+        return csr_array(X)
     if not X.dtype.isnative:
         X = _converted(X, X.dtype.newbyteorder("="))
     if X.dtype.kind in "iufb":
@@ -179,14 +181,6 @@ def _refuse_ragged(X: Any, metric: Any) -> None:
             )
 
 
-def _refuse_cubes(X: Any, metric: Any) -> None:
-    if getattr(X, "ndim", 0) == 3 or getattr(_first_row(X), "ndim", 0) == 2:
-        raise ValueError(
-            f"Found array with dim 3, but {_name(metric)} takes rows of numbers; flatten series of several channels "
-            "with np.reshape(X, (len(X), -1)), or use metric='dtw'"
-        )
-
-
 def _check_finite(X: Floats, kind: str) -> None:
     if X.dtype.kind != "f":
         return
@@ -213,8 +207,7 @@ def _check_finite_sparse(X: Any) -> None:
     wrong = np.flatnonzero(~np.isfinite(X.data))
     if len(wrong):
         row = int(np.searchsorted(X.indptr, wrong[0], side="right")) - 1
-        place = f"X[{row}, {X.indices[wrong[0]]}]"
-        _refuse_value(place, X.data[wrong[0]], "Remove such rows, or fill them")
+        _refuse_value(f"X[{row}, {X.indices[wrong[0]]}]", X.data[wrong[0]], "Remove such rows, or fill them")
 
 
 # --- sequences ----------------------------------------------------------------------------------------------------
@@ -320,8 +313,7 @@ def _check_string(item: Any, row: int, metric: Any) -> Any:
     """Check a string, or a sequence of hashable tokens."""
     if isinstance(item, str):
         return str(item)
-    wanted = "strings, or lists of hashable tokens"
-    return _check_members(item, row, metric, (list, tuple, bytes), wanted, "token")
+    return _check_members(item, row, metric, (list, tuple, bytes), "strings, or lists of hashable tokens", "token")
 
 
 def _check_set(item: Any, row: int, metric: Any) -> frozenset[Any]:

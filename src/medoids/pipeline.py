@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,7 @@ from medoids.settings import (
 )
 from medoids.storage.checkpoints import Checkpoint
 from medoids.storage.fingerprints import describe, of_data, of_value
-from medoids.storage.saved import Best, Bounds, Saved, state_of
+from medoids.storage.saved import Best, Bounds, state_of
 
 __all__ = [
     "announcement",
@@ -148,8 +147,7 @@ def _allowed(
     complete = distance.complete() if candidates is None else None
     if complete is None or np.count_nonzero(complete & (weights > 0)) < k:
         return None
-    named = np.array(frozen if isinstance(init, str) else init, dtype=np.intp)  # init holds the frozen ones
-    complete[named] = True
+    complete[np.array(frozen if isinstance(init, str) else init, dtype=np.intp)] = True  # init holds the frozen ones
     return complete
 
 
@@ -264,7 +262,9 @@ class _Starts:
         if checkpoint is not None:
             run.keep_journal(Journal(checkpoint, self.algorithm, self.reason), saved)
         announce(announcement(self.algorithm, self.reason, problem))
-        self._recall_best(saved)
+        if saved is not None and saved.best is not None:
+            best = saved.best
+            self._compare(Solution(self.rows().assign(best.medoids), best.n_swaps, best.converged, best.trace))
         for start in range(0 if saved is None else saved.start, _starts(problem, settings)):
             run.begin(start)
             solution = ALGORITHMS[self.algorithm](problem, run)
@@ -277,14 +277,8 @@ class _Starts:
             from medoids.optimal.improve import improve_by_restarts  # imports Numba
 
             run.trace = self.best.trace
-            again = ALGORITHMS[self.algorithm]
-            self.best = improve_by_restarts(problem, run, self.best, problem.n_restarts, again)
+            self.best = improve_by_restarts(problem, run, self.best, problem.n_restarts, ALGORITHMS[self.algorithm])
         return self.best
-
-    def _recall_best(self, saved: Saved | None) -> None:
-        if saved is not None and saved.best is not None:
-            best = saved.best
-            self._compare(Solution(self.rows().assign(best.medoids), best.n_swaps, best.converged, best.trace))
 
     def _compare(self, solution: Solution) -> None:
         found = solution.assignment
@@ -301,13 +295,14 @@ class _Starts:
 
     def time_to_finish(self) -> Callable[[], float]:
         """Return a function that estimates the seconds that the final assignment would take now."""
-        return partial(self._seconds, seconds_per_distance(self._problem, self._run) * self._problem.n)
+        problem, run = self._problem, self._run
+        each = (1 + DRAWING_SHARE) * seconds_per_distance(problem, run) * problem.n
 
-    def _seconds(self, each: float) -> float:
-        if self._run.has(Matrix):
-            return 0.0
-        known = len(self._run.medoids) if self._problem.distance.remembers else 0
-        return (1 + DRAWING_SHARE) * each * (self._problem.k - known)
+        def seconds() -> float:
+            known = len(run.medoids) if problem.distance.remembers else 0
+            return 0.0 if run.has(Matrix) else each * (problem.k - known)
+
+        return seconds
 
 
 def warn(assignment: Assignment) -> None:

@@ -34,14 +34,9 @@ def complete(rows: RowSource, medoids: Iterable[int]) -> Assignment:
         if not chance.any():  # only duplicates of medoids are left
             chance = eligible.astype(float)
             chance[assignment.medoids] = 0
-        i = int(rows.run.random.choice(problem.n, p=chance / chance.sum()))
-        rows.add(assignment, i)
+        rows.add(assignment, int(rows.run.random.choice(problem.n, p=chance / chance.sum())))
         chance = weights * np.maximum(assignment.d1, 0)
     return assignment
-
-
-def _plus_plus(rows: RowSource) -> Rows:
-    return np.array(complete(rows, rows.problem.frozen).medoids)
 
 
 def _lab(rows: RowSource) -> Rows:
@@ -62,7 +57,11 @@ def _lab(rows: RowSource) -> Rows:
     return np.array(assignment.medoids)
 
 
-RANDOM_INITS: dict[str, Callable[[RowSource], Rows]] = {"random": _random, "k-medoids++": _plus_plus, "lab": _lab}
+RANDOM_INITS: dict[str, Callable[[RowSource], Rows]] = {
+    "random": _random,
+    "k-medoids++": lambda rows: np.array(complete(rows, rows.problem.frozen).medoids),
+    "lab": _lab,
+}
 
 
 def initialize(rows: RowSource) -> Assignment:

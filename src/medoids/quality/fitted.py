@@ -92,10 +92,10 @@ def data_of(model: Any, X: Any) -> tuple[Clustering, Any]:
     # An estimator knows the columns that it was fitted to, a Clustering does not.
     estimator = None if isinstance(model, Clustering) else model
     checked = check_data(in_memory(X), metric, estimator, reset=estimator is None)
-    rows = count_rows(checked)
-    if rows != len(found.labels):
+    if count_rows(checked) != len(found.labels):
         raise ValueError(
-            f"X has {rows} rows, but the clustering has {len(found.labels)} points; pass the data that it was made of"
+            f"X has {count_rows(checked)} rows, but the clustering has {len(found.labels)} points; pass the data that "
+            "it was made of"
         )
     return found, checked
 
