@@ -79,6 +79,6 @@ def test_a_new_page_is_listed_by_itself(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_the_site_knows_address_and_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert importlib.import_module("pages").HOME == f"{project['urls']['Homepage']}/blob/main"
+    assert f"{project['urls']['Homepage']}/blob/main" == importlib.import_module("pages").HOME
     assert f'"github_url": "{project["urls"]["Homepage"]}"' in (DOCS / "conf.py").read_text()
     assert f"{{{medoids.__version__}}}" in (DOCS / "cite.md").read_text()
