@@ -115,10 +115,6 @@ def _check_numbers(X: Any, metric: Any, kind: str, estimator: Any, *, reset: boo
             X = _converted(X, np.float64)  # the kernels do not support these types
         _check_finite(X, kind)
         release(X)
-    if kind == "matrix" and reset and X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"metric='precomputed' needs a square matrix of distances between the samples; got shape {X.shape}"
-        )
     return X
 
 

@@ -22,7 +22,7 @@ from medoids.core.cut_short import DRAWING_SHARE, cut_short, seconds_per_distanc
 from medoids.core.problem import Problem, Solution
 from medoids.core.rows import RowSource
 from medoids.core.run import Journal, Run
-from medoids.distances import Calls, Dissimilarity, Tally, count_rows, dissimilarity, is_mapped
+from medoids.distances import Calls, Dissimilarity, Tally, count_points, count_rows, dissimilarity, is_mapped
 from medoids.engine import interrupts
 from medoids.engine.arrays import Bools, Float64s, Rows
 from medoids.engine.budget import COPY_SHARE, REMEMBERED_SHARE
@@ -36,6 +36,7 @@ from medoids.settings import (
     ALGORITHM_NAMES,
     NEEDS_MATRIX,
     OPTIMAL_RESTARTS,
+    RECTANGULAR,
     Settings,
     check_algorithm,
     check_callback,
@@ -55,6 +56,7 @@ from medoids.settings import (
     check_weights,
     format_bytes,
     parse_bytes,
+    usable_weights,
 )
 from medoids.storage.checkpoints import Checkpoint
 from medoids.storage.fingerprints import describe, of_data, of_value
@@ -96,16 +98,20 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
     check_callback(settings.callback)
     check_count("verbose", int(settings.verbose) if settings.verbose is True else settings.verbose, 0)
     delta = check_delta(settings.delta)
-    candidates = check_candidates(settings.candidates)
     cache_width = check_count("cache_width", settings.cache_width, 0)
     memory_limit = parse_bytes(settings.memory_limit)
     restarts = check_restarts(settings.n_restarts, algorithm)
     random = check_random_state(settings.random_state)
-    n = count_rows(X)
-    weights = check_weights(sample_weight, n)
-    k = check_n_clusters(n_clusters, n, int(np.count_nonzero(weights)))
-    init = check_init(settings.init, n, k, weights)
-    frozen = check_frozen(settings.frozen_medoids, init, n, k, weights)
+    n, points = count_rows(X), count_points(X, settings.metric)
+    weights = check_weights(sample_weight, points, points="row" if n == points else "column")
+    candidates = check_candidates(settings.candidates, n)
+    usable = usable_weights(weights, candidates, n)
+    if isinstance(candidates, np.ndarray):
+        k = check_n_clusters(n_clusters, n, len(candidates), named=True)
+    else:
+        k = check_n_clusters(n_clusters, n, int(np.count_nonzero(usable)))
+    init = check_init(settings.init, n, k, usable)
+    frozen = check_frozen(settings.frozen_medoids, init, n, k, usable)
     tally = Tally()
     threads = Threads(settings.n_jobs)
     calls = Calls(settings.n_jobs, memory_limit // REMEMBERED_SHARE, tally, threads.interrupts.check)
@@ -126,16 +132,16 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
         gap=check_gap(settings.gap, algorithm),
         n_restarts=restarts or (OPTIMAL_RESTARTS if algorithm == "optimal" else 0),
         frozen=frozen,
-        allowed=_allowed(candidates, distance, weights, init, frozen, k),
+        allowed=_allowed(candidates, distance, usable, init, frozen, k),
     )
     with threads, calls:
         yield problem, Run(problem, threads, random, tally, settings.callback)
 
 
 def _allowed(
-    candidates: str | None,
+    candidates: str | Rows | None,
     distance: Dissimilarity,
-    weights: Float64s,
+    usable: Float64s,
     init: str | Rows,
     frozen: tuple[int, ...],
     k: int,
@@ -144,19 +150,41 @@ def _allowed(
 
     By default not those with gaps: what is missing costs nothing under gower, so an incomplete row seems near to all.
     """
-    complete = distance.complete() if candidates is None else None
-    if complete is None or np.count_nonzero(complete & (weights > 0)) < k:
-        return None
-    complete[np.array(frozen if isinstance(init, str) else init, dtype=np.intp)] = True  # init holds the frozen ones
-    return complete
+    if isinstance(candidates, np.ndarray):
+        allowed = np.zeros(len(usable), dtype=bool)
+        allowed[candidates] = True
+    elif distance.n_rows != distance.n:
+        allowed = np.ones(len(usable), dtype=bool)
+    else:
+        complete = distance.complete() if candidates is None else None
+        if complete is None or np.count_nonzero(complete & (usable > 0)) < k:
+            return None
+        allowed = complete & (usable > 0)
+    allowed[np.array(frozen if isinstance(init, str) else init, dtype=np.intp)] = True  # init holds the frozen ones
+    return allowed
 
 
 def choose_algorithm(algorithm: str, problem: Problem, run: Run) -> tuple[str, str]:
     """Return the algorithm to run and why."""
+    if problem.rectangular:
+        return _on_rectangle(algorithm, problem)
     if algorithm == "auto":
         return choose(problem, run)
     if algorithm in NEEDS_MATRIX:
         check_memory(algorithm, problem.n, _matrix_bytes_of(algorithm, problem), problem.memory_limit)
+    return algorithm, "asked for"
+
+
+def _on_rectangle(algorithm: str, problem: Problem) -> tuple[str, str]:
+    """Return the algorithm for a matrix of candidates and points: all of its distances are known."""
+    given = f"the {problem.n_rows:,} x {problem.n:,} matrix of candidates and points is given"
+    if algorithm in ("auto", "pairedpam"):
+        return ("fasterpam" if problem.swap == "eager" else "fastpam1"), f"{given}: an exact search"
+    if algorithm not in RECTANGULAR:
+        raise ValueError(
+            f"{given}, which algorithm={algorithm!r} does not take, because its medoids are points; use "
+            f"{', '.join(map(repr, RECTANGULAR[:-1]))} or {RECTANGULAR[-1]!r}, or a square matrix"
+        )
     return algorithm, "asked for"
 
 
@@ -198,11 +226,12 @@ def open_checkpoint(
     bounds = Bounds(
         about["data"]["shape"][0],
         problem.k,
-        ALGORITHM_NAMES if settings.algorithm == "auto" else [settings.algorithm],
+        ALGORITHM_NAMES if settings.algorithm == "auto" or problem.rectangular else [settings.algorithm],
         _starts(problem, settings),
         build=problem.starts_with_build,
         frozen=tuple(problem.frozen),
         excluded=np.flatnonzero(~problem.eligible).tolist(),
+        points=None if problem.rectangular is False else problem.n,
     )
     with Checkpoint(settings.checkpoint, about, bounds, resume=settings.resume) as file:
         yield file
@@ -307,6 +336,8 @@ class _Starts:
 
 def warn(assignment: Assignment) -> None:
     """Warn of medoids that are copies of each other."""
+    if not assignment.members:
+        return
     k = len(assignment.medoids)
     between = assignment.lookup.between(np.array(assignment.medoids))
     own = between.diagonal()
@@ -367,5 +398,6 @@ def described(
         parameters={"n_clusters": problem.k, **settings.described(without=_ASIDE)},
         sample_weight=None if (problem.weights == 1).all() else problem.weights.copy(),
         n_restarts=problem.n_restarts,
+        rectangular=problem.rectangular,
         **proof,
     )

@@ -202,7 +202,7 @@ def test_rows_with_gaps_may_become_medoids_when_asked_for(medoids: Run, people: 
         rows = json.loads(medoids(*choose, *more).stdout)["medoids"]["4"]
         assert gap[rows].any() == expected
     run = medoids(*cluster, "--candidates", "some", code=2)
-    assert "--candidates some: the only value is all" in run.stderr
+    assert "--candidates some must be all, or row numbers" in run.stderr
 
 
 def test_a_table_with_text_and_missing_values(medoids: Run, tmp_path: Path, people: pd.DataFrame) -> None:

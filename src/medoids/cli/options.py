@@ -308,12 +308,15 @@ FrozenOption = Annotated[
     ),
 ]
 CandidatesOption = Annotated[
-    str | None,
+    Any,  # "all", a list of int, or None
     typer.Option(
+        metavar="ROWS",
         parser=_accept(
-            "all".__eq__, "--candidates {given}: the only value is all; leave the option out for the default"
+            re.compile(r"all|\s*\d+\s*(,\s*\d+\s*)*").fullmatch,
+            "--candidates {given} must be all, or row numbers, counted from 0 and separated by commas, such as 3,17",
+            lambda given: given if given == "all" else [int(row) for row in given.split(",")],
         ),
-        help="Rows that may become medoids: all. By default all, but under gower those without missing values.",
+        help="Rows that may become medoids: all, or numbers. By default all, but under gower those without gaps.",
         rich_help_panel=FIT_PANEL,
     ),
 ]

@@ -159,10 +159,15 @@ class Assignment:
     lookup : Lookup
     frozen : collection of int
         Rows that stay medoids.
+    members : bool
+        Whether medoids are points themselves, and not the rows of a rectangular matrix.
     """
 
-    def __init__(self, weights: Float64s, lookup: Lookup, frozen: Collection[int] = ()) -> None:
+    def __init__(
+        self, weights: Float64s, lookup: Lookup, frozen: Collection[int] = (), *, members: bool = True
+    ) -> None:
         n = len(weights)
+        self.members = members
         self.weights, self.lookup = weights, lookup
         self.medoids: list[int] = []
         self.nearest = np.full(n, -1, dtype=np.intp)
@@ -266,6 +271,8 @@ class Assignment:
     def labels(self) -> Rows:
         """Nearest slot of each point, the lowest where several tie; a medoid goes to its own cluster if that ties."""
         labels = self.nearest.copy()
+        if not self.members:
+            return labels
         slots = np.arange(len(self.medoids))
         ties = self.lookup.between(np.array(self.medoids)).diagonal() <= self.d1[self.medoids]
         labels[np.asarray(self.medoids)[ties]] = slots[ties]

@@ -32,7 +32,8 @@ class RowSource:
 
     def assign(self, medoids: Iterable[int]) -> Assignment:
         """Return the state with these medoids."""
-        assignment = Assignment(self.problem.weights, self.lookup(), self.problem.frozen)
+        problem = self.problem
+        assignment = Assignment(problem.weights, self.lookup(), problem.frozen, members=not problem.rectangular)
         self.add_all(assignment, np.array(list(medoids), dtype=np.intp))
         return assignment
 

@@ -33,7 +33,7 @@ Files:
 
 from medoids.distances.calls import Calls
 from medoids.distances.counting import Count, Counted, Tally
-from medoids.distances.objects import count_rows, take_rows
+from medoids.distances.objects import count_points, count_rows, take_rows
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index
 from medoids.distances.registry import (
     METRICS,
@@ -61,6 +61,7 @@ __all__ = [
     "MetricInfo",
     "Tally",
     "available_metrics",
+    "count_points",
     "count_rows",
     "dissimilarity",
     "find_metric",

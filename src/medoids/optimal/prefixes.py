@@ -112,7 +112,8 @@ class Prefixes:
         """How many of some candidates, alive ones, are nearer to each point than its price."""
         problem = self._problem
         if len(chosen) ** 2 < problem.n_candidates:  # fewer than there are candidates below a price
-            return np.count_nonzero(problem.by_point[:, chosen] < prices[:, None], axis=1).astype(np.float64)
+            below: Float64s = np.count_nonzero(problem.by_point[:, chosen] < prices[:, None], axis=1).astype(float)
+            return below
         flags = np.zeros(problem.n_candidates, dtype=bool)
         flags[chosen] = True
         out = np.empty(len(prices))

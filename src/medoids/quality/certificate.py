@@ -16,7 +16,7 @@ from medoids.core.assignment import Assignment
 from medoids.core.problem import Problem
 from medoids.core.rows import RowSource
 from medoids.core.run import Run
-from medoids.distances import Floats, count_rows
+from medoids.distances import Floats, count_points, count_rows
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import DEAR_NS
 from medoids.exact.carried_sums import CarriedSums
@@ -26,7 +26,7 @@ from medoids.paired.levels import rounds
 from medoids.pipeline import prepare
 from medoids.quality.fitted import data_of, is_model, weights_of
 from medoids.result import gap_between
-from medoids.settings import Settings, check_rows, check_weights
+from medoids.settings import Settings, check_candidates, check_rows, check_weights, usable_weights
 
 __all__ = ["Certificate", "certify"]
 
@@ -180,15 +180,17 @@ def certify(
     else:
         metric = "euclidean" if metric is None else metric
         X = check_data(X, metric)
-    n = count_rows(X)
-    medoids = check_rows("medoid_indices", medoid_indices, n, check_weights(sample_weight, n))
+    n, points = count_rows(X), count_points(X, metric)
+    weights = check_weights(sample_weight, points, points="row" if n == points else "column")
+    usable = usable_weights(weights, check_candidates(candidates, n), n)
+    medoids = check_rows("medoid_indices", medoid_indices, n, usable)
     settings = Settings.of(locals(), init=medoids)
     with prepare(X, len(medoids), sample_weight, settings) as (problem, run):
         assignment = RowSource(problem, run).assign(medoids)
         total = problem.total_weight
         most = _CHEAP_RELAXED if problem.distance.cost < DEAR_NS else _DEAR_RELAXED
         fits = n**2 <= most and n**2 * problem.distance.dtype.itemsize <= problem.memory_limit
-        exact = fits or choose(problem, run)[0] == "fastpam1"
+        exact = fits or problem.rectangular or choose(problem, run)[0] == "fastpam1"
         best = _best_swap(problem, run, assignment) if exact else _likely_swap(problem, run, assignment)
         bound, probability = _lower_bound(problem, run, assignment, most)
         loss = assignment.loss / total

@@ -23,7 +23,7 @@ from medoids.core.assignment import KeptRows
 from medoids.core.problem import Problem, Solution
 from medoids.core.run import Run
 from medoids.core.sampling import with_candidates
-from medoids.distances import SMALL, Count, Dissimilarity, count_rows
+from medoids.distances import SMALL, Count, Dissimilarity, count_points, count_rows
 from medoids.distances.precomputed import Precomputed
 from medoids.engine.arrays import Rows
 from medoids.exact.matrix import Matrix, MatrixRows
@@ -35,12 +35,14 @@ from medoids.quality.silhouettes import Silhouette, medoid_silhouettes, silhouet
 from medoids.result import Clustering, TraceRecord, short
 from medoids.settings import (
     Settings,
+    check_candidates,
     check_checkpoint,
     check_choice,
     check_frozen,
     check_k_range,
     check_time_limit,
     check_weights,
+    usable_weights,
 )
 
 if TYPE_CHECKING:
@@ -240,11 +242,17 @@ def fit_auto(X: Any, sample_weight: Any, settings: Settings) -> tuple[Clustering
 def _path(X: Any, sample_weight: Any, settings: Settings) -> tuple[KPath, Dissimilarity]:
     check_choice("algorithm, to share its work over all k,", settings.algorithm, _SHARING)
     n = count_rows(X)
+    if count_points(X, settings.metric) != n:
+        raise ValueError(
+            f"X is a matrix of {n} candidates and {count_points(X, settings.metric)} points, for which the number of "
+            "clusters must be given; pass a number, or a square matrix"
+        )
     weights = check_weights(sample_weight, n)
+    usable = usable_weights(weights, check_candidates(settings.candidates, n), n)
     # Drawn once: a RandomState that is asked again, for the stability, must not give another permutation.
     settings = replace(settings, random_state=_seed(settings.random_state))
-    frozen = check_frozen(settings.frozen_medoids, "build", n, n, weights)
-    ks = check_k_range(settings.k_range, int(np.count_nonzero(weights)), len(frozen))
+    frozen = check_frozen(settings.frozen_medoids, "build", n, n, usable)
+    ks = check_k_range(settings.k_range, int(np.count_nonzero(usable)), len(frozen))
     clusterings, ratios = {}, []
     with prepare(X, ks[-1], sample_weight, settings) as (problem, run):
         build: Rows = np.zeros(0, dtype=np.intp)
