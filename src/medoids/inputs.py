@@ -220,7 +220,8 @@ def _check_objects(X: Any) -> Any:
     if hasattr(X, "to_numpy"):
         values = X.to_numpy()
         return values if values.dtype.kind != "O" else list(X)
-    _refuse_unindexed(X)
+    if not hasattr(X, "__getitem__") or isinstance(X, dict):
+        raise TypeError(f"X must be a sequence that can be indexed by row number; got {type(X).__name__}")
     return X
 
 
@@ -234,11 +235,6 @@ def _refuse_scalars(X: Any) -> None:
         raise ValueError(f"X must be an array or a sequence of objects; got a scalar, {X!r}")
     if len(X) == 0:
         raise ValueError("Found array with 0 sample(s): X is empty; pass at least one object")
-
-
-def _refuse_unindexed(X: Any) -> None:
-    if not hasattr(X, "__getitem__") or isinstance(X, dict):
-        raise TypeError(f"X must be a sequence that can be indexed by row number; got {type(X).__name__}")
 
 
 def _text_column(X: Any) -> list[Any] | None:
@@ -257,22 +253,16 @@ def _text_column(X: Any) -> list[Any] | None:
 
 def _to_list(X: Any, metric: Any) -> list[Any]:
     """Return the rows of a list, a 1-D array, a column of a frame, or a 2-D array as a list."""
-    _refuse_scalars(X)
-    column = _text_column(X)
-    if column is not None:
-        return column
-    if hasattr(X, "columns"):
+    if hasattr(X, "columns") and len(X) and _text_column(X) is None:
         raise ValueError(
             f"{_name(metric)} takes one column, but X has {len(X.columns)}: {list(X.columns)}; pass one of them, such "
             f"as X[{X.columns[0]!r}]"
         )
-    if isinstance(X, np.ndarray):
-        single = X.ndim == 2 and X.shape[1] == 1 and X.dtype.kind in "OUS"
-        return list((X[:, 0] if single else X).tolist())
-    if hasattr(X, "to_list"):
-        return list(X.to_list())
-    _refuse_unindexed(X)
-    return list(X)
+    X = _check_objects(X)
+    if not isinstance(X, np.ndarray):
+        return list(X)
+    single = X.ndim == 2 and X.shape[1] == 1 and X.dtype.kind in "OUS"
+    return list((X[:, 0] if single else X).tolist())
 
 
 def _check_items(X: Any, metric: Any, kind: str) -> list[Any]:

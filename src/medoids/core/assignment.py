@@ -8,7 +8,7 @@ them again; or, where estimates are available, measures only those that the esti
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
@@ -51,22 +51,6 @@ def lowest(losses: Float64s, magnitudes: Float64s) -> tuple[int, int]:
     return int(np.argmax(tied[:, i])), i
 
 
-class Lookup(Protocol):
-    """Distances from the medoids of an assignment."""
-
-    def enter(self, slot: int, points: slice, distances: Float64s) -> None:
-        """Note the distances from the medoid that has entered a slot to some points."""
-
-    def find(self, state: Assignment, points: Rows, slot: int, distances: Float64s) -> Float64s:
-        """Return (slots, points) distances, of which each point's lowest two are exact.
-
-        ``slot`` has just been taken by a medoid with these distances to all points.
-        """
-
-    def between(self, medoids: Rows) -> Float64s:
-        """Return the distances among the medoids."""
-
-
 class KeptRows:
     """Exact distances from each medoid to each point, kept in a (k, n) table."""
 
@@ -74,12 +58,18 @@ class KeptRows:
         self.table = np.empty((k, n))
 
     def enter(self, slot: int, points: slice, distances: Float64s) -> None:
+        """Note the distances from the medoid that has entered a slot to some points."""
         self.table[slot, points] = distances
 
     def find(self, state: Assignment, points: Rows, slot: int, distances: Float64s) -> Float64s:
+        """Return (slots, points) distances, of which each point's lowest two are exact.
+
+        ``slot`` has just been taken by a medoid with these distances to all points.
+        """
         return self.table[: len(state.medoids), points]
 
     def between(self, medoids: Rows) -> Float64s:
+        """Return the distances among the medoids."""
         return self.table[: len(medoids), medoids]
 
 
@@ -133,6 +123,10 @@ class EstimatedRows(MeasuredRows):
             table[slots[at], at] = d[at]
             known[slots[at], at] = True
         return known
+
+
+# What finds distances from the medoids of an assignment.
+Lookup = KeptRows | MeasuredRows
 
 
 class Assignment:
