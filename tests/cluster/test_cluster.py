@@ -118,9 +118,9 @@ def test_squares_that_leave_float64_are_refused(scale: float, word: str) -> None
         ("euclidean", 1e-170, 200),
         ("sqeuclidean", 1e-170, 200),
         ("manhattan", 1e-170, 200),
-        ("euclidean", 1e-170, 3400),
-        ("manhattan", 1e-50, 3400),  # small for float32 only
-        ("sqeuclidean", 1e-25, 3400),
+        pytest.param("euclidean", 1e-170, 3400, marks=pytest.mark.slow),
+        pytest.param("manhattan", 1e-50, 3400, marks=pytest.mark.slow),  # small for float32 only
+        pytest.param("sqeuclidean", 1e-25, 3400, marks=pytest.mark.slow),
     ],
 )
 def test_rows_that_are_far_smaller_than_others_are_refused(metric: str, small: float, n: int, algorithm: str) -> None:
@@ -133,6 +133,7 @@ def test_rows_that_are_far_smaller_than_others_are_refused(metric: str, small: f
     assert solution.assignment.loss == pytest.approx({"euclidean": 3**0.5}.get(metric, 3), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["pairedpam", "banditpam++"])
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan"])
 def test_a_loss_of_zero_or_of_rounding_errors_is_accepted(metric: str, algorithm: str) -> None:
