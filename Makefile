@@ -27,6 +27,11 @@ test-r: .venv-r/.installed
 	bash r/tools/debian.sh
 	bash r/tools/check.sh $(abspath .venv-r/bin/python)
 
+# The site, in docs/_build/html: every script of the gallery runs, and a warning is an error.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	@echo "The site is docs/_build/html/index.html"
+
 # R's help pages and NAMESPACE, from the comments in r/R.
 docs-r:
 	cd r && Rscript -e 'roxygen2::roxygenise(load_code = "source")'
@@ -82,6 +87,10 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet -e ".[all,bench]" --group dev
 	touch $@ $(VENV)/.core
 
+$(VENV)/.docs: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet -e ".[docs]"
+	touch $@
+
 $(VENV)/.dist: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --group dist
 	touch $@
@@ -106,4 +115,4 @@ $(VENV)/.review: $(VENV)/bin/python pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-r .r-check build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-lowest .venv-r .r-check build dist docs/_build docs/api docs/gallery docs/pages .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from medoids import k_medoids
-from medoids.bandit import FixedPermutation, Independent, search
+from medoids.bandit import Independent, search
 from medoids.bandit.arms import BuildArms
 from medoids.core.problem import Problem
 from medoids.core.rows import RowSource
@@ -42,8 +42,8 @@ def watch() -> Watched:
         problem = Problem(dissimilarity(X, "euclidean"), np.ones(n), 10, "build", 0, 2**30)
         run = Run(problem, threads, np.random.RandomState(0), Tally())
         bounds = Watched(1 / (10 * n**3))
-        references = FixedPermutation(np.arange(n), 100, run.random)
-        search(BuildArms(problem, run, RowSource(problem, run).assign([]), "build", None), references, bounds)
+        order = run.random.permutation(np.arange(n))
+        search(BuildArms(problem, run, RowSource(problem, run).assign([]), "build", None), order, 100, bounds)
     return bounds
 
 

@@ -27,5 +27,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for name in getattr(item, "fixturenames", ()):
             if name in _MARKS_OF_FIXTURES:
                 item.add_marker(_MARKS_OF_FIXTURES[name])
-        if item.path.name == "test_dask.py" or item.name.endswith("[scale.md]"):
+        if item.path.name == "test_dask.py" or item.name.endswith("[cluster.md]"):
             item.add_marker("dask")

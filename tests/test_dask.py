@@ -342,7 +342,7 @@ def test_what_a_cluster_does_not_do(client: Any) -> None:
         ({"n_clusters": 301}, "n_clusters=301 is more than"),
         ({"frozen_medoids": [300]}, r"frozen_medoids\[0\]=300 is not a row of X"),
         ({"frozen_medoids": [3, 3]}, "frozen_medoids repeats row 3"),
-        ({"candidates": [0, 1]}, r"candidates=\[0, 1\] is unknown; it must be None .* or 'all'"),
+        ({"candidates": [0, 1]}, r"candidates=\[0, 1\] is not available on a cluster"),
         ({"frozen_medoids": [3], "init": [1, 2]}, "init lacks row 3 of frozen_medoids"),
         ({"init": [1]}, "init has 1 row indices"),
         ({"resume": True}, "needs checkpoint"),

@@ -676,6 +676,7 @@ def start() -> Iterator[Callable[[str], subprocess.Popen[str]]]:
         process.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
 @pytest.mark.parametrize("where", sorted(LONG))
 def test_ctrl_c_ends_a_long_fit(where: str, start: Callable[[str], subprocess.Popen[str]]) -> None:
@@ -703,7 +704,6 @@ def test_a_fit_leaves_nothing_behind(algorithm: str) -> None:
     rows = np.random.default_rng(0).normal(size=(1200, 2))
     gap = 0.05 if algorithm == "optimal" else 0.0
     KMedoids(3, algorithm=algorithm, gap=gap, random_state=0).fit(rows)  # whatever is loaded or compiled once
-    gc.collect()
     gc.disable()
     tracemalloc.start()
     try:

@@ -266,15 +266,6 @@ def test_strings_with_a_callable_need_no_matrix(algorithm: str) -> None:
     assert_consistent(found, np.array([[unlike(a, b) for b in words] for a in words], dtype=float))
 
 
-@pytest.mark.parametrize("shape", [(4, 5), (5, 4), (1, 2)])
-def test_a_matrix_that_is_not_square(shape: tuple[int, int]) -> None:
-    message = rf"metric='precomputed' needs a square matrix.*{re.escape(str(shape))}"
-    with pytest.raises(ValueError, match=message):
-        fit(np.ones(shape), 1, metric="precomputed")
-    with pytest.raises(ValueError, match=message):
-        KMedoids(1, metric="precomputed").fit(np.ones(shape))
-
-
 @pytest.mark.parametrize("algorithm", ["auto", "pam", "fastpam1"])
 def test_a_matrix_with_negative_and_asymmetric_entries(algorithm: str) -> None:
     for seed in range(20):

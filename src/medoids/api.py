@@ -58,7 +58,8 @@ def k_medoids(
     on_interrupt : {"raise", "return"}
         What Ctrl-C does: raise KeyboardInterrupt, or return the best medoids so far, as ``time_limit`` does.
     metric, metric_params, algorithm, init, n_init, n_restarts, swap, tol, max_iter, time_limit, gap, delta, \
-cache_width, memory_limit, k_range, frozen_medoids, candidates, callback, checkpoint, resume, random_state, n_jobs, verbose
+cache_width, memory_limit, k_range, frozen_medoids, candidates, callback, checkpoint, resume, random_state, n_jobs, \
+verbose
         As in `KMedoids`.
 
     Returns

@@ -28,7 +28,6 @@ from medoids.result import TraceRecord
 from medoids.settings import (
     Settings,
     check_callback,
-    check_candidates,
     check_checkpoint,
     check_choice,
     check_count,
@@ -252,7 +251,8 @@ reason_, n_features_in_, feature_names_in_
         check_count("cache_width", self.cache_width, 0)
         check_count("verbose", int(self.verbose), 0)
         check_callback(self.callback)
-        check_candidates(self.candidates)
+        if self.candidates is not None and not (isinstance(self.candidates, str) and self.candidates == "all"):
+            raise ValueError(f"candidates={self.candidates!r} is not available on a cluster; use None or 'all'")
         check_checkpoint(self.checkpoint, self.resume, self.n_clusters)
         check_delta(self.delta)
         parse_bytes(self.memory_limit)

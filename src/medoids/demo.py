@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
@@ -29,8 +28,8 @@ def _gallery(found: Clustering, images: Float64s) -> list[str]:
         rows = found.medoid_indices[start : start + 5]
         lines.append("  ".join(f"row {row}, {sizes[start + at]} points".ljust(20) for at, row in enumerate(rows)))
         for y in range(8):
-            levels = (images[rows, y] * 9 / 16).astype(int)
-            lines.append("  ".join("".join(shades[line].ravel()).ljust(20) for line in levels).rstrip())
+            levels = shades[(images[rows, y] * 9 / 16).astype(int)]
+            lines.append("  ".join("".join(line.ravel()).ljust(20) for line in levels).rstrip())
     return lines
 
 
@@ -44,7 +43,7 @@ def run_demo(path: str | os.PathLike[str] = "medoids-demo.html") -> None:
     built = [record for record in found.trace if record.phase == "build"][-1]
     pure = sum(np.bincount(digits.target[found.labels == j]).max() for j in range(10)) / n
     page = report(found, X, path, title=f"Ten medoids of {n:,} handwritten digits", command="medoids demo")
-    lines = [
+    for line in (
         f"medoids {__version__}: the ten most typical of {n:,} handwritten digits (8 x 8 pixels, euclidean distance)",
         "",
         *_gallery(found, digits.images),
@@ -54,9 +53,9 @@ def run_demo(path: str | os.PathLike[str] = "medoids-demo.html") -> None:
         f"time       {seconds:.2f} s with {found.algorithm}: {found.reason}",
         f"distances  {found.n_evaluations:,} computed, {found.n_evaluations / n**2:.0%} of all {n:,} x {n:,}",
         f"labels     {pure:.0%} of the digits are of the most common kind in their cluster (labels were not used)",
-        f"report     {Path(page).resolve()}",
-    ]
-    sys.stdout.write("\n".join(lines) + "\n")
+        f"report     {page.resolve()}",
+    ):
+        sys.stdout.write(f"{line}\n")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
     metric : str or callable, default="euclidean"
         "euclidean" ("l2"), "sqeuclidean", "cosine", "correlation", "manhattan" ("l1", "cityblock"), "chebyshev"
         ("linf"), "minkowski", "canberra", "braycurtis", "hamming"; names for sparse arrays, strings, sets, series,
-        mixed tables, trees and places, which `available_metrics` lists; "precomputed" for a square matrix; or
+        mixed tables, trees and places, which `available_metrics` lists; "precomputed" for a matrix, square or of
+        candidates x points; or
         ``f(a, b) -> float`` over rows of an array or over any objects, with a as the medoid. Rows of a data frame
         reach it as 1-D arrays, without the names of the columns; ``X.to_dict("records")`` has rows with names. A
         Numba-jitted function runs at native speed. The dissimilarity may be asymmetric, negative, or break the
@@ -86,11 +87,12 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         With ``n_clusters="auto"``, the numbers to try; 2 to 10 by default.
     frozen_medoids : array of row indices, optional
         Rows that stay medoids; the rest are chosen around them.
-    candidates : None or "all", default=None
+    candidates : None, "all" or array of row indices, default=None
         Rows that may become medoids; every row is assigned to one in any case. None means all rows, but under "gower"
         those without missing values, while there are at least k of them: what is missing costs nothing, so that a row
-        with gaps seems near to all others. "all" means every row. Rows of ``init`` and ``frozen_medoids`` are
-        candidates.
+        with gaps seems near to all others. "all" means every row. Named rows may have weight 0: a site without demand.
+        Rows of ``init`` and ``frozen_medoids`` are candidates. A rectangular matrix with ``metric="precomputed"`` has
+        a row for each candidate and a column for each point.
     callback : callable, optional
         Called with each record of the trace; returning True stops the fit once it has k medoids.
     checkpoint : str or path, optional
@@ -229,6 +231,9 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         if self.metric != "precomputed":
             rows = clustering.medoid_indices
             self.cluster_centers_ = take_rows(X, rows)
+        elif X.shape[0] != X.shape[1]:  # `predict` takes distances from each row, and columns are the points
+            self.n_features_in_ = X.shape[0]
+            self.__dict__.pop("feature_names_in_", None)
         self.n_clusters_ = len(clustering.medoid_indices)
         self.medoid_indices_ = clustering.medoid_indices
         self.labels_ = clustering.labels
@@ -246,7 +251,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
     def predict(self, X: Any) -> npt.NDArray[np.intp]:
         """Return the nearest medoid's position for each row of new data; the lowest where several tie.
 
-        With a precomputed metric, X has a column for each training row: entry [q, i] is d(i, q).
+        With a precomputed metric, X has a column for each row of the matrix of the fit: entry [q, i] is d(i, q).
         """
         return np.concatenate([distances.argmin(axis=1) for distances in self._distances(self._checked(X))])
 

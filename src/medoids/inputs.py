@@ -77,8 +77,7 @@ def _first_row(X: Any) -> Any:
 
 
 def _refuse_value(place: str, value: Any, remedy: str) -> NoReturn:
-    word = "NaN" if np.isnan(value) else "infinity"
-    raise ValueError(f"Input X contains {word}: {place} is {value}. {remedy}")
+    raise ValueError(f"Input X contains {'NaN' if np.isnan(value) else 'infinity'}: {place} is {value}. {remedy}")
 
 
 # --- numbers ------------------------------------------------------------------------------------------------------
@@ -93,7 +92,11 @@ def _check_numbers(X: Any, metric: Any, kind: str, estimator: Any, *, reset: boo
         _refuse_text(X, metric)
         _refuse_columns(X, metric)
         _refuse_ragged(X, metric)
-        _refuse_cubes(X, metric)
+        if getattr(X, "ndim", 0) == 3 or getattr(_first_row(X), "ndim", 0) == 2:
+            raise ValueError(
+                f"Found array with dim 3, but {_name(metric)} takes rows of numbers; flatten series of several "
+                "channels with np.reshape(X, (len(X), -1)), or use metric='dtw'"
+            )
     if kind == "matrix" and getattr(X, "ndim", 2) == 1:
         raise ValueError(
             "metric='precomputed' needs a square matrix; got a 1-D array. Expected 2D array: turn condensed distances "
@@ -103,9 +106,8 @@ def _check_numbers(X: Any, metric: Any, kind: str, estimator: Any, *, reset: boo
     if kind != "objects" and X.dtype.kind not in "iufb":
         raise ValueError(f"X has dtype {X.dtype}, but {_name(metric)} takes numbers; convert it to float first")
     if kind == "sparse":
-        X = csr_array(X)
         _check_finite_sparse(X)
-        return X
+        return csr_array(X)
     if not X.dtype.isnative:
         X = _converted(X, X.dtype.newbyteorder("="))
     if X.dtype.kind in "iufb":
@@ -113,10 +115,6 @@ def _check_numbers(X: Any, metric: Any, kind: str, estimator: Any, *, reset: boo
             X = _converted(X, np.float64)  # the kernels do not support these types
         _check_finite(X, kind)
         release(X)
-    if kind == "matrix" and reset and X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"metric='precomputed' needs a square matrix of distances between the samples; got shape {X.shape}"
-        )
     return X
 
 
@@ -179,14 +177,6 @@ def _refuse_ragged(X: Any, metric: Any) -> None:
             )
 
 
-def _refuse_cubes(X: Any, metric: Any) -> None:
-    if getattr(X, "ndim", 0) == 3 or getattr(_first_row(X), "ndim", 0) == 2:
-        raise ValueError(
-            f"Found array with dim 3, but {_name(metric)} takes rows of numbers; flatten series of several channels "
-            "with np.reshape(X, (len(X), -1)), or use metric='dtw'"
-        )
-
-
 def _check_finite(X: Floats, kind: str) -> None:
     if X.dtype.kind != "f":
         return
@@ -213,8 +203,7 @@ def _check_finite_sparse(X: Any) -> None:
     wrong = np.flatnonzero(~np.isfinite(X.data))
     if len(wrong):
         row = int(np.searchsorted(X.indptr, wrong[0], side="right")) - 1
-        place = f"X[{row}, {X.indices[wrong[0]]}]"
-        _refuse_value(place, X.data[wrong[0]], "Remove such rows, or fill them")
+        _refuse_value(f"X[{row}, {X.indices[wrong[0]]}]", X.data[wrong[0]], "Remove such rows, or fill them")
 
 
 # --- sequences ----------------------------------------------------------------------------------------------------
@@ -231,7 +220,8 @@ def _check_objects(X: Any) -> Any:
     if hasattr(X, "to_numpy"):
         values = X.to_numpy()
         return values if values.dtype.kind != "O" else list(X)
-    _refuse_unindexed(X)
+    if not hasattr(X, "__getitem__") or isinstance(X, dict):
+        raise TypeError(f"X must be a sequence that can be indexed by row number; got {type(X).__name__}")
     return X
 
 
@@ -245,11 +235,6 @@ def _refuse_scalars(X: Any) -> None:
         raise ValueError(f"X must be an array or a sequence of objects; got a scalar, {X!r}")
     if len(X) == 0:
         raise ValueError("Found array with 0 sample(s): X is empty; pass at least one object")
-
-
-def _refuse_unindexed(X: Any) -> None:
-    if not hasattr(X, "__getitem__") or isinstance(X, dict):
-        raise TypeError(f"X must be a sequence that can be indexed by row number; got {type(X).__name__}")
 
 
 def _text_column(X: Any) -> list[Any] | None:
@@ -268,22 +253,16 @@ def _text_column(X: Any) -> list[Any] | None:
 
 def _to_list(X: Any, metric: Any) -> list[Any]:
     """Return the rows of a list, a 1-D array, a column of a frame, or a 2-D array as a list."""
-    _refuse_scalars(X)
-    column = _text_column(X)
-    if column is not None:
-        return column
-    if hasattr(X, "columns"):
+    if hasattr(X, "columns") and len(X) and _text_column(X) is None:
         raise ValueError(
             f"{_name(metric)} takes one column, but X has {len(X.columns)}: {list(X.columns)}; pass one of them, such "
             f"as X[{X.columns[0]!r}]"
         )
-    if isinstance(X, np.ndarray):
-        single = X.ndim == 2 and X.shape[1] == 1 and X.dtype.kind in "OUS"
-        return list((X[:, 0] if single else X).tolist())
-    if hasattr(X, "to_list"):
-        return list(X.to_list())
-    _refuse_unindexed(X)
-    return list(X)
+    X = _check_objects(X)
+    if not isinstance(X, np.ndarray):
+        return list(X)
+    single = X.ndim == 2 and X.shape[1] == 1 and X.dtype.kind in "OUS"
+    return list((X[:, 0] if single else X).tolist())
 
 
 def _check_items(X: Any, metric: Any, kind: str) -> list[Any]:
@@ -320,8 +299,7 @@ def _check_string(item: Any, row: int, metric: Any) -> Any:
     """Check a string, or a sequence of hashable tokens."""
     if isinstance(item, str):
         return str(item)
-    wanted = "strings, or lists of hashable tokens"
-    return _check_members(item, row, metric, (list, tuple, bytes), wanted, "token")
+    return _check_members(item, row, metric, (list, tuple, bytes), "strings, or lists of hashable tokens", "token")
 
 
 def _check_set(item: Any, row: int, metric: Any) -> frozenset[Any]:

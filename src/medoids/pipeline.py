@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from medoids.core.cut_short import DRAWING_SHARE, cut_short, seconds_per_distanc
 from medoids.core.problem import Problem, Solution
 from medoids.core.rows import RowSource
 from medoids.core.run import Journal, Run
-from medoids.distances import Calls, Dissimilarity, Tally, count_rows, dissimilarity, is_mapped
+from medoids.distances import Calls, Dissimilarity, Tally, count_points, count_rows, dissimilarity, is_mapped
 from medoids.engine import interrupts
 from medoids.engine.arrays import Bools, Float64s, Rows
 from medoids.engine.budget import COPY_SHARE, REMEMBERED_SHARE
@@ -38,6 +37,7 @@ from medoids.settings import (
     ALGORITHM_NAMES,
     NEEDS_MATRIX,
     OPTIMAL_RESTARTS,
+    RECTANGULAR,
     Settings,
     check_algorithm,
     check_callback,
@@ -58,10 +58,11 @@ from medoids.settings import (
     check_weights,
     format_bytes,
     parse_bytes,
+    usable_weights,
 )
 from medoids.storage.checkpoints import Checkpoint
 from medoids.storage.fingerprints import describe, of_data, of_value
-from medoids.storage.saved import Best, Bounds, Saved, state_of
+from medoids.storage.saved import Best, Bounds, state_of
 
 __all__ = [
     "announcement",
@@ -100,16 +101,20 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
     check_callback(settings.callback)
     check_count("verbose", int(settings.verbose) if settings.verbose is True else settings.verbose, 0)
     delta = check_delta(settings.delta)
-    candidates = check_candidates(settings.candidates)
     cache_width = check_count("cache_width", settings.cache_width, 0)
     memory_limit = parse_bytes(settings.memory_limit)
     restarts = check_restarts(settings.n_restarts, algorithm)
     random = check_random_state(settings.random_state)
-    n = count_rows(X)
-    weights = check_weights(sample_weight, n)
-    k = check_n_clusters(n_clusters, n, int(np.count_nonzero(weights)))
-    init = check_init(settings.init, n, k, weights)
-    frozen = check_frozen(settings.frozen_medoids, init, n, k, weights)
+    n, points = count_rows(X), count_points(X, settings.metric)
+    weights = check_weights(sample_weight, points, points="row" if n == points else "column")
+    candidates = check_candidates(settings.candidates, n)
+    usable = usable_weights(weights, candidates, n)
+    if isinstance(candidates, np.ndarray):
+        k = check_n_clusters(n_clusters, n, len(candidates), named=True)
+    else:
+        k = check_n_clusters(n_clusters, n, int(np.count_nonzero(usable)))
+    init = check_init(settings.init, n, k, usable)
+    frozen = check_frozen(settings.frozen_medoids, init, n, k, usable)
     tally = Tally()
     threads = Threads(settings.n_jobs)
     calls = Calls(settings.n_jobs, memory_limit // REMEMBERED_SHARE, tally, threads.interrupts.check)
@@ -131,16 +136,16 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
         gap=check_gap(settings.gap, algorithm),
         n_restarts=restarts or (OPTIMAL_RESTARTS if algorithm == "optimal" else 0),
         frozen=frozen,
-        allowed=_allowed(candidates, distance, weights, init, frozen, k),
+        allowed=_allowed(candidates, distance, usable, init, frozen, k),
     )
     with threads, calls:
         yield problem, Run(problem, threads, random, tally, settings.callback)
 
 
 def _allowed(
-    candidates: str | None,
+    candidates: str | Rows | None,
     distance: Dissimilarity,
-    weights: Float64s,
+    usable: Float64s,
     init: str | Rows,
     frozen: tuple[int, ...],
     k: int,
@@ -149,16 +154,24 @@ def _allowed(
 
     By default not those with gaps: what is missing costs nothing under gower, so an incomplete row seems near to all.
     """
-    complete = distance.complete() if candidates is None else None
-    if complete is None or np.count_nonzero(complete & (weights > 0)) < k:
-        return None
-    named = np.array(frozen if isinstance(init, str) else init, dtype=np.intp)  # init holds the frozen ones
-    complete[named] = True
-    return complete
+    if isinstance(candidates, np.ndarray):
+        allowed = np.zeros(len(usable), dtype=bool)
+        allowed[candidates] = True
+    elif distance.n_rows != distance.n:
+        allowed = np.ones(len(usable), dtype=bool)
+    else:
+        complete = distance.complete() if candidates is None else None
+        if complete is None or np.count_nonzero(complete & (usable > 0)) < k:
+            return None
+        allowed = complete & (usable > 0)
+    allowed[np.array(frozen if isinstance(init, str) else init, dtype=np.intp)] = True  # init holds the frozen ones
+    return allowed
 
 
 def choose_algorithm(algorithm: str, problem: Problem, run: Run) -> tuple[str, str, str]:
     """Return the algorithm to run, which swaps it makes, and why."""
+    if problem.rectangular:
+        return _on_rectangle(algorithm, problem)
     if algorithm == "auto":
         return choose(problem, run)
     if algorithm in NEEDS_MATRIX:
@@ -166,6 +179,19 @@ def choose_algorithm(algorithm: str, problem: Problem, run: Run) -> tuple[str, s
     if algorithm == "pairedpam" and problem.swap == "auto":
         return algorithm, *choose_swap(problem)
     return algorithm, "best" if problem.swap == "auto" else problem.swap, "asked for"
+
+
+def _on_rectangle(algorithm: str, problem: Problem) -> tuple[str, str, str]:
+    """Return the algorithm for a matrix of candidates and points: all of its distances are known."""
+    given = f"the {problem.n_rows:,} x {problem.n:,} matrix of candidates and points is given"
+    if algorithm in ("auto", "pairedpam"):
+        return "fasterpam" if problem.swap == "eager" else "fastpam1", "best", f"{given}: an exact search"
+    if algorithm not in RECTANGULAR:
+        raise ValueError(
+            f"{given}, which algorithm={algorithm!r} does not take, because its medoids are points; use "
+            f"{', '.join(map(repr, RECTANGULAR[:-1]))} or {RECTANGULAR[-1]!r}, or a square matrix"
+        )
+    return algorithm, "best", "asked for"
 
 
 def _matrix_bytes_of(algorithm: str, problem: Problem) -> int:
@@ -206,11 +232,12 @@ def open_checkpoint(
     bounds = Bounds(
         about["data"]["shape"][0],
         problem.k,
-        ALGORITHM_NAMES if settings.algorithm == "auto" else [settings.algorithm],
+        ALGORITHM_NAMES if settings.algorithm == "auto" or problem.rectangular else [settings.algorithm],
         _starts(problem, settings),
         build=problem.starts_with_build,
         frozen=tuple(problem.frozen),
         excluded=np.flatnonzero(~problem.eligible).tolist(),
+        points=None if problem.rectangular is False else problem.n,
     )
     with Checkpoint(settings.checkpoint, about, bounds, resume=settings.resume) as file:
         yield file
@@ -271,7 +298,9 @@ class _Starts:
         if checkpoint is not None:
             run.keep_journal(Journal(checkpoint, self.algorithm, swap, self.reason), saved)
         announce(announcement(self.algorithm, self.reason, problem))
-        self._recall_best(saved)
+        if saved is not None and saved.best is not None:
+            best = saved.best
+            self._compare(Solution(self.rows().assign(best.medoids), best.n_swaps, best.converged, best.trace))
         for start in range(0 if saved is None else saved.start, _starts(problem, settings)):
             run.begin(start)
             solution = ALGORITHMS[self.algorithm](problem, run)
@@ -284,14 +313,8 @@ class _Starts:
             from medoids.optimal.improve import improve_by_restarts  # imports Numba
 
             run.trace = self.best.trace
-            again = ALGORITHMS[self.algorithm]
-            self.best = improve_by_restarts(problem, run, self.best, problem.n_restarts, again)
+            self.best = improve_by_restarts(problem, run, self.best, problem.n_restarts, ALGORITHMS[self.algorithm])
         return self.best
-
-    def _recall_best(self, saved: Saved | None) -> None:
-        if saved is not None and saved.best is not None:
-            best = saved.best
-            self._compare(Solution(self.rows().assign(best.medoids), best.n_swaps, best.converged, best.trace))
 
     def _compare(self, solution: Solution) -> None:
         found = solution.assignment
@@ -308,17 +331,20 @@ class _Starts:
 
     def time_to_finish(self) -> Callable[[], float]:
         """Return a function that estimates the seconds that the final assignment would take now."""
-        return partial(self._seconds, seconds_per_distance(self._problem, self._run) * self._problem.n)
+        problem, run = self._problem, self._run
+        each = (1 + DRAWING_SHARE) * seconds_per_distance(problem, run) * problem.n
 
-    def _seconds(self, each: float) -> float:
-        if self._run.has(Matrix):
-            return 0.0
-        known = len(self._run.medoids) if self._problem.distance.remembers else 0
-        return (1 + DRAWING_SHARE) * each * (self._problem.k - known)
+        def seconds() -> float:
+            known = len(run.medoids) if problem.distance.remembers else 0
+            return 0.0 if run.has(Matrix) else each * (problem.k - known)
+
+        return seconds
 
 
 def warn(assignment: Assignment) -> None:
     """Warn of medoids that are copies of each other."""
+    if not assignment.members:
+        return
     k = len(assignment.medoids)
     between = assignment.lookup.between(np.array(assignment.medoids))
     own = between.diagonal()
@@ -379,5 +405,6 @@ def described(
         parameters={"n_clusters": problem.k, **settings.described(without=_ASIDE)},
         sample_weight=None if (problem.weights == 1).all() else problem.weights.copy(),
         n_restarts=problem.n_restarts,
+        rectangular=problem.rectangular,
         **proof,
     )

@@ -9,10 +9,12 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
 from importlib.util import find_spec
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from medoids.engine import compiling, interrupts
 from medoids.result import TraceRecord, gap_between
@@ -28,7 +30,6 @@ __all__ = ["narrated"]
 _SECONDS_PER_LINE = 5.0
 # Columns of a terminal from which on the bar also shows the rate and the last change.
 _WIDE_TERMINAL = 120
-_COMPILING = "compiling kernels, about 10 s, once"
 
 
 @contextmanager
@@ -53,8 +54,8 @@ def narrated(problem: Problem, run: Run, verbose: int, max_swaps: int) -> Iterat
         yield lambda plan: None
         return
     course = _Course(problem, run, max_swaps)
-    show: AbstractContextManager[_Teller] = _bar(course) if _shows_bar(verbose) else _lines(course, verbose > 1)
-    with show as teller, _listening(run, course, teller):
+    shows_bar = verbose == 1 and sys.stderr.isatty() and find_spec("rich") is not None
+    with _bar(course) if shows_bar else _lines(course, verbose > 1) as teller, _listening(run, course, teller):
 
         def begin(plan: str) -> None:
             course.begun = True
@@ -68,23 +69,20 @@ def narrated(problem: Problem, run: Run, verbose: int, max_swaps: int) -> Iterat
         course.end = "done"
 
 
-class _Teller(Protocol):
-    """A bar or lines."""
+@dataclass
+class _Teller:
+    """What a bar or lines do: say something, take note of a step, and look at the clock between chunks of work."""
 
-    def say(self, text: str) -> None: ...
-    def step(self, step: TraceRecord) -> None: ...
-    def watch(self) -> None: ...
+    say: Callable[[str], None]
+    step: Callable[[TraceRecord], None] = lambda step: None
+    watch: Callable[[], None] = lambda: None
 
 
 @contextmanager
 def _listening(run: Run, course: _Course, teller: _Teller) -> Iterator[None]:
-    announced = False
-
+    @cache
     def compiles() -> None:
-        nonlocal announced
-        if not announced:
-            announced = True
-            teller.say(_COMPILING)
+        teller.say("compiling kernels, about 10 s, once")
 
     run.watch(course.step)
     run.watch(teller.step)
@@ -175,10 +173,6 @@ class _Course:
         return f"loss {loss:.6g}, bound {bound:.6g}, gap {100 * gap_between(loss, bound):.2g}%"
 
 
-def _shows_bar(verbose: int) -> bool:
-    return verbose == 1 and sys.stderr.isatty() and find_spec("rich") is not None
-
-
 def _change(step: TraceRecord) -> str:
     """Return what a step did, as in "+12 -7"; nothing where medoids were found or proved as a whole.
 
@@ -232,10 +226,10 @@ class _Lines:
 
 
 @contextmanager
-def _lines(course: _Course, every_step: bool) -> Iterator[_Lines]:
+def _lines(course: _Course, every_step: bool) -> Iterator[_Teller]:
     lines = _Lines(course, every_step)
     try:
-        yield lines
+        yield _Teller(lines.say, lines.step, lines.watch)
     finally:
         if course.end:
             parts = [course.loss(), counted(course.swaps, "swap"), f"{course.distances:,} distances"]
@@ -243,25 +237,12 @@ def _lines(course: _Course, every_step: bool) -> Iterator[_Lines]:
             lines.say(f"{when}: {', '.join(filter(None, parts))}")
 
 
-class _Bar:
-    """A bar of ``rich``, which draws itself ten times a second."""
-
-    def __init__(self, console: Any) -> None:
-        self._console = console
-
-    def say(self, text: str) -> None:
-        self._console.print(f"medoids: {text}", style="dim", markup=False, highlight=False)
-
-    def step(self, step: TraceRecord) -> None:
-        pass
-
-    def watch(self) -> None:
-        pass
-
-
 @contextmanager
-def _bar(course: _Course) -> Iterator[_Bar]:
-    """Show phase, percentage, loss, distances and time; on a wide terminal also the rate and the last change."""
+def _bar(course: _Course) -> Iterator[_Teller]:
+    """Show phase, percentage, loss, distances and time; on a wide terminal also the rate and the last change.
+
+    The bar draws itself ten times a second.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TimeElapsedColumn
     from rich.progress_bar import ProgressBar
@@ -298,5 +279,6 @@ def _bar(course: _Course) -> Iterator[_Bar]:
         columns += [Live(rate, "cyan"), Live(lambda: "" if course.last is None else _change(course.last), "dim")]
     with Progress(*columns, console=console, transient=False) as progress:
         task = progress.add_task("", total=1)
-        yield _Bar(progress.console)
+        print_dim = partial(progress.console.print, style="dim", markup=False, highlight=False)
+        yield _Teller(lambda text: print_dim(f"medoids: {text}"))
         progress.update(task, completed=1)

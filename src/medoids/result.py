@@ -107,6 +107,8 @@ class Clustering:
         Whether the gap is at most the one asked for, or 1e-7.
     nodes : int or None
         Nodes of branch and bound.
+    rectangular : bool
+        Whether X is a matrix of candidates and points, so that the medoids, which are rows of it, are no points.
     """
 
     medoid_indices: npt.NDArray[np.intp]
@@ -128,6 +130,7 @@ class Clustering:
     gap: float | None = None
     proved: bool | None = None
     nodes: int | None = None
+    rectangular: bool = False
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a table with a line for each row of X: to join to your data, to group by, to save.
@@ -161,7 +164,8 @@ class Clustering:
             raise ImportError(f"to_frame(backend={backend!r}) needs {backend}: pip install {backend}") from None
         medoid = self.medoid_indices[self.labels]
         is_medoid = np.zeros(len(self.labels), dtype=bool)
-        is_medoid[self.medoid_indices] = True
+        if not self.rectangular:
+            is_medoid[self.medoid_indices] = True
         columns = {"cluster": self.labels, "medoid": medoid, "distance": self.distances, "is_medoid": is_medoid}
         if self.sample_weight is not None:
             columns["weight"] = self.sample_weight

@@ -25,6 +25,7 @@ __all__ = [
     "NEEDS_MATRIX",
     "NOT_LOCAL",
     "OPTIMAL_RESTARTS",
+    "RECTANGULAR",
     "Settings",
     "check_algorithm",
     "check_callback",
@@ -47,6 +48,7 @@ __all__ = [
     "check_weights",
     "format_bytes",
     "parse_bytes",
+    "usable_weights",
 ]
 
 # The algorithms by name, so that a setting can be checked without loading them; those that need an n x n matrix; and
@@ -68,6 +70,8 @@ ALGORITHM_NAMES = (
 )
 NEEDS_MATRIX = frozenset({"pam", "fastpam1", "fastpam", "fasterpam", "alternate", "optimal"})
 EAGER = ("auto", "pairedpam")
+# Those that take a rectangular matrix of candidates and points.
+RECTANGULAR = ("auto", "pairedpam", "pam", "fastpam1", "fastpam", "fasterpam", "optimal")
 # Those that need not end where no swap improves, so that restarts have nothing to start from.
 NOT_LOCAL = frozenset({"alternate", "clara", "clarans"})
 # Restarts of "optimal" where no other number is asked for: they find the optimum of most problems, in little time.
@@ -263,19 +267,21 @@ def check_checkpoint(checkpoint: Any, resume: Any, n_clusters: Any) -> None:
         )
 
 
-def check_n_clusters(n_clusters: Any, n: int, n_positive: int) -> int:
+def check_n_clusters(n_clusters: Any, n: int, n_usable: int, *, named: bool = False) -> int:
     k = check_count("n_clusters", n_clusters, 1)
     if k > n:
         raise ValueError(f"n_clusters={k} is more than the number of samples, n_samples={n}; ask for at most {n}")
-    if k > n_positive:
+    if k > n_usable and named:
+        raise ValueError(f"n_clusters={k} is more than the number of candidates, {n_usable}; name more of them")
+    if k > n_usable:
         raise ValueError(
-            f"n_clusters={k} is more than the number of rows with a positive sample_weight, {n_positive}; "
-            "a row of weight 0 is never a medoid"
+            f"n_clusters={k} is more than the number of rows with a positive sample_weight, {n_usable}; "
+            "a row of weight 0 is never a medoid unless candidates names it"
         )
     return k
 
 
-def check_weights(sample_weight: Any, n: int) -> Float64s:
+def check_weights(sample_weight: Any, n: int, *, points: str = "row") -> Float64s:
     if sample_weight is None:
         return np.ones(n)
     if isinstance(sample_weight, Real):
@@ -285,9 +291,11 @@ def check_weights(sample_weight: Any, n: int) -> Float64s:
             sample_weight, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="sample_weight"
         )
     if weights.ndim != 1:
-        raise ValueError(f"sample_weight must be 1-D, one number for each row of X; got shape {weights.shape}")
+        raise ValueError(f"sample_weight must be 1-D, one number for each {points} of X; got shape {weights.shape}")
     if len(weights) != n:
-        raise ValueError(f"sample_weight has {len(weights)} entries, but X has {n} rows; pass one weight for each row")
+        raise ValueError(
+            f"sample_weight has {len(weights)} entries, but X has {n} {points}s; pass one weight for each {points}"
+        )
     for wrong, word in ((~np.isfinite(weights), "not finite"), (weights < 0, "negative")):
         if wrong.any():
             row = int(np.argmax(wrong))
@@ -317,10 +325,13 @@ def check_rows(name: str, given: Any, n: int, weights: Float64s) -> Rows:
         if not 0 <= row < n:
             raise ValueError(f"{name}[{at}]={row} is not a row of X, which has rows 0 to {n - 1}")
         if weights[row] == 0:
-            raise ValueError(f"{name}[{at}]={row} has sample_weight 0, and a row of weight 0 is never a medoid")
+            raise ValueError(
+                f"{name}[{at}]={row} has sample_weight 0, and a row of weight 0 is never a medoid unless candidates "
+                "names it"
+            )
     values, counts = np.unique(rows, return_counts=True)
     if len(values) < len(rows):
-        what = "initial medoids" if name == "init" else "medoids"
+        what = "initial medoids" if name == "init" else "medoids" if name != "candidates" else "candidates"
         raise ValueError(f"{name} repeats row {values[counts > 1][0]}; {what} must be different rows")
     return rows.astype(np.intp)
 
@@ -338,13 +349,30 @@ def check_frozen(frozen: Any, init: str | Rows, n: int, k: int, weights: Float64
     return tuple(rows.tolist())
 
 
-def check_candidates(candidates: Any) -> str | None:
-    if candidates is not None and not (isinstance(candidates, str) and candidates == "all"):
+def check_candidates(candidates: Any, n: int) -> str | Rows | None:
+    if candidates is None or (isinstance(candidates, str) and candidates == "all"):
+        return candidates
+    rows = np.asarray(candidates)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or isinstance(candidates, str):
         raise ValueError(
-            f"candidates={candidates!r} is unknown; it must be None (all rows, but under gower those without gaps) or "
-            "'all' (every row)"
+            f"candidates={candidates!r} is unknown; it must be None (all rows, but under gower those without gaps), "
+            "'all' (every row), or a 1-D array of row indices"
         )
-    return candidates
+    return check_rows("candidates", rows, n, np.ones(n))
+
+
+def usable_weights(weights: Float64s, candidates: str | Rows | None, n: int) -> Float64s:
+    """Return what is 0 only for rows that cannot be medoids: weights, but for candidates that are named.
+
+    With a rectangular matrix, rows are no points, have no weights, and can all be medoids.
+    """
+    if len(weights) != n:
+        return np.ones(n)
+    if candidates is None or isinstance(candidates, str):
+        return weights
+    usable = weights.copy()
+    usable[candidates] = 1.0
+    return usable
 
 
 def check_k_range(k_range: Any, n_positive: int, least: int) -> list[int]:

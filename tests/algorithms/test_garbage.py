@@ -20,22 +20,18 @@ from medoids.paired.store import Store
 X = np.random.RandomState(0).normal(size=(3200, 4))  # more than small, so that there are estimates beside exact ones
 
 
-def alive() -> dict[int, object]:
-    """Return what fits are made of, whichever test holds it."""
-    return {id(one): one for one in gc.get_objects() if isinstance(one, (Matrix, Store, Problem, Run, Dissimilarity))}
-
-
 def remains(work: Callable[[], Any]) -> list[str]:
     """Return what of a fit is there after it, while its result is kept, and no garbage was collected."""
     work()  # what is imported or compiled the first time stays
-    gc.collect()
-    before = alive()
     gc.disable()
+    gc.freeze()  # only objects that are made from here on are looked at
     try:
         kept = work()
         assert kept is not None
-        return [type(one).__name__ for number, one in alive().items() if number not in before]
+        parts = (Matrix, Store, Problem, Run, Dissimilarity)
+        return [type(one).__name__ for one in gc.get_objects() if isinstance(one, parts)]
     finally:
+        gc.unfreeze()
         gc.enable()
 
 

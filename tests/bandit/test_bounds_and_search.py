@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import binom
 
 import data
-from medoids.bandit import FixedPermutation, FreshDraws, Independent, search
+from medoids.bandit import Independent, search
 
 
 class Table:
@@ -42,14 +42,13 @@ def test_keep_by_hand() -> None:
     assert bounds.keep(means, np.ones((4, 2)), 1).tolist() == [True, True, False, True]
 
 
-@pytest.mark.parametrize("kind", [FreshDraws, FixedPermutation])
-def test_finds_the_best_arm_without_looking_at_everything(kind: type) -> None:
+def test_finds_the_best_arm_without_looking_at_everything() -> None:
     random = np.random.RandomState(0)
     for best in range(5):
         values = random.normal(size=(50, 1, 3000)) + 1
         values[best] -= 1
         arms = Table(values)
-        found = search(arms, kind(np.arange(3000), 100, random), Independent(1e-6))
+        found = search(arms, random.permutation(3000), 100, Independent(1e-6))
         assert found.arms.tolist() == [best]
         assert not found.exhausted
         assert arms.pulls < 50 * 3000 / 2
@@ -60,7 +59,7 @@ def test_the_lowest_face_counts() -> None:
     values = random.normal(size=(20, 3, 2000))
     values[7, 2] -= 1
     values[3] -= 0.3
-    found = search(Table(values), FreshDraws(np.arange(2000), 100, random), Independent(1e-6))
+    found = search(Table(values), random.permutation(2000), 100, Independent(1e-6))
     assert found.arms.tolist() == [7]
     assert found.means[0].argmin() == 2
 
@@ -70,21 +69,22 @@ def test_used_up_references_make_the_means_exact() -> None:
     values[2] = values[1]  # a tie can only end with all references
     values[:2] -= 1
     values[2] -= 1
-    found = search(Table(values), FixedPermutation(np.arange(250), 100, np.random.RandomState(1)), Independent(1e-12))
+    found = search(Table(values), np.random.RandomState(1).permutation(250), 100, Independent(1e-12))
     assert found.exhausted
     assert found.references == 250
     assert {1, 2} <= set(found.arms.tolist())
     np.testing.assert_allclose(found.means, values[found.arms].mean(axis=2), rtol=1e-12)
 
 
-def test_draws_are_without_replacement_and_the_permutation_stays() -> None:
-    rows = np.array([3, 5, 8, 13])
-    fresh, fixed = (kind(rows, 3, np.random.RandomState(0)) for kind in (FreshDraws, FixedPermutation))
-    orders = [fresh.order().tolist() for _ in range(20)]
-    assert all(sorted(order) == rows.tolist() for order in orders)
-    assert len(set(map(tuple, orders))) > 1
-    assert fixed.order().tolist() == fixed.order().tolist()
-    assert list(fixed.batches(fixed.order())) == [slice(0, 3), slice(3, 4)]
+def test_references_come_in_the_given_order_in_batches() -> None:
+    class Seen(Table):
+        def pull(self, arms: np.ndarray, order: np.ndarray, batch: slice) -> tuple[np.ndarray, np.ndarray]:
+            batches.append(order[batch].tolist())
+            return super().pull(arms, order, batch)
+
+    batches: list[list[int]] = []
+    search(Seen(np.zeros((2, 1, 4))), np.array([3, 0, 2, 1]), 3, Independent(0.1))
+    assert batches == [[3, 0, 2], [1]]
 
 
 @pytest.mark.slow

@@ -202,7 +202,7 @@ def test_rows_with_gaps_may_become_medoids_when_asked_for(medoids: Run, people: 
         rows = json.loads(medoids(*choose, *more).stdout)["medoids"]["4"]
         assert gap[rows].any() == expected
     run = medoids(*cluster, "--candidates", "some", code=2)
-    assert "--candidates some: the only value is all" in run.stderr
+    assert "--candidates some must be all, or row numbers" in run.stderr
 
 
 def test_a_table_with_text_and_missing_values(medoids: Run, tmp_path: Path, people: pd.DataFrame) -> None:
@@ -267,7 +267,8 @@ def test_series_of_several_channels_in_both_layouts(medoids: Run, tmp_path: Path
 
 def test_predict_of_scaled_vectors_keeps_the_labels(medoids: Run, tmp_path: Path, letter: np.ndarray) -> None:
     medoids("cluster", "letter.csv", "-k", 5, "--scale", "standard", "--save", "model", "-o", "l.csv", "--ignore", "f3")
-    medoids("predict", "model", "letter.csv", "-o", "p.csv")
+    run = medoids("predict", "model", "letter.csv", "-o", "p.csv", "--json")
+    assert json.loads(run.stdout)["files"] == {"output": "p.csv"}
     assert labels_of(tmp_path / "p.csv") == labels_of(tmp_path / "l.csv")
 
 
@@ -279,6 +280,7 @@ def test_compare_reports_loss_time_and_distances(medoids: Run, tmp_path: Path, l
     assert lines[0]["medoids"] == lines[1]["medoids"]
     assert lines[0]["loss"] <= lines[2]["loss"]
     assert {"seconds", "n_evaluations"} <= set(lines[0])
+    assert json.loads(run.stdout)["files"] == {"plot": "c.svg"}
     assert "<svg" in (tmp_path / "c.svg").read_text()
 
 

@@ -27,7 +27,7 @@ CLUSTER, COMPARE, CHOOSE = ("cluster", "-k", 2), ("compare", "-k", 2), ("choose-
         ),
         ((*CLUSTER, "--algorithm", "fasterpan"), ["--algorithm fasterpan is unknown"]),
         ((*CLUSTER, "--memory-limit", "lots"), ["--memory-limit lots must be a number of bytes"]),
-        ((*CLUSTER, "--candidates", "none"), ["--candidates none: the only value is all"]),
+        ((*CLUSTER, "--candidates", "none"), ["--candidates none must be all, or row numbers"]),
         ((*CLUSTER, "--image-shape", "28x28"), ["--image-shape", "add --report"]),
         ((*CHOOSE, "--image-shape", "28x28"), ["--image-shape", "add --report"]),
     ],

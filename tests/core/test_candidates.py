@@ -119,7 +119,7 @@ def test_rows_of_weight_zero_are_no_candidates(memory_limit: Any) -> None:
         if algorithm == "pairedpam" or memory_limit != 1:
             settings = Settings(algorithm=algorithm, memory_limit=memory_limit, random_state=0)
             with prepare(X, 3, weights, settings) as (problem, run):
-                found = ALGORITHMS[algorithm](replace(problem, allowed=allowed), run)
+                found = ALGORITHMS[algorithm](replace(problem, allowed=allowed & (weights > 0)), run)
                 assert sorted(found.assignment.medoids) == expected
 
 
@@ -213,10 +213,10 @@ def test_the_estimator_and_its_choice_of_k() -> None:
     assert other.get_params()["candidates"] == "all"
 
 
-@pytest.mark.parametrize("candidates", ["some", "", 3, [0, 1], True])
+@pytest.mark.parametrize("candidates", ["some", "", 3, [0.5, 1.0], True, [[0, 1]]])
 def test_other_values_are_refused(candidates: Any) -> None:
     for metric in ("euclidean", "gower"):
-        with pytest.raises(ValueError, match=r"candidates=.* is unknown; it must be None .* or 'all'"):
+        with pytest.raises(ValueError, match=r"candidates=.* is unknown; it must be None .*, 'all' .*, or a 1-D array"):
             k_medoids(np.eye(5), 2, metric=metric, candidates=candidates)
 
 

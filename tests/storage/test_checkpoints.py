@@ -388,7 +388,7 @@ def test_a_forged_medoid_of_weight_0_or_without_the_frozen_is_refused(tmp_path: 
         k_medoids(X, 5, callback=stop_at(3), **keywords)
     whole = path.read_text()
     forge(path, setting("medoids", 1, to=7))
-    with pytest.raises(ValueError, match="row 7 as a medoid, but it has weight 0 or missing values"):
+    with pytest.raises(ValueError, match="row 7 as a medoid, but it is no candidate"):
         k_medoids(X, 5, resume=True, **keywords)
     path.write_text(whole)
     forge(path, setting("medoids", 0, to=4))
@@ -404,7 +404,7 @@ def test_a_forged_medoid_with_missing_values_is_refused(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         k_medoids(table, 4, callback=stop_at(3), **keywords)
     forge(path, setting("medoids", 1, to=11))
-    with pytest.raises(ValueError, match="row 11 as a medoid, but it has weight 0 or missing values"):
+    with pytest.raises(ValueError, match="row 11 as a medoid, but it is no candidate"):
         k_medoids(table, 4, resume=True, **keywords)
 
 

@@ -79,6 +79,23 @@ def test_parquet_files_and_folders(tmp_path: Path) -> None:
     assert model.predict(rows).tolist() == model.predict(X).tolist() == model.labels_.tolist()
 
 
+def test_parquet_files_need_no_pandas(tmp_path: Path) -> None:
+    columns = {"a": np.array([0, 1, 1], np.int8), "b": np.array([0, 1, 1], np.float32), "c": [False, True, True]}
+    parquet.write_table(pa.table(columns), tmp_path / "X")
+    program = (
+        "import sys\n"
+        "class NoPandas:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'pandas': raise ImportError\n"
+        "sys.meta_path.insert(0, NoPandas())\n"
+        "from medoids.storage.parquet_zarr import open_parquet\n"
+        "X = open_parquet(sys.argv[1])\n"
+        "print(X.dtype, X[:].tolist())"
+    )
+    done = subprocess.run([sys.executable, "-c", program, tmp_path / "X"], capture_output=True, text=True, check=True)
+    assert done.stdout == "float32 [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]\n"
+
+
 def test_zarr_arrays_and_groups(tmp_path: Path) -> None:
     zarr = pytest.importorskip("zarr")
     path = write_zarr(tmp_path / "X.zarr")

@@ -8,9 +8,10 @@ among them. Imports ``exact``, ``paired``, ``bandit``, ``optimal`` and what is b
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from medoids.algorithms.alternate import alternate
-from medoids.algorithms.banditpam import banditpam, banditpam_pic, banditpam_plusplus, banditpam_va
+from medoids.algorithms.banditpam import banditpam
 from medoids.algorithms.clara import clara
 from medoids.algorithms.clarans import clarans
 from medoids.algorithms.eager import eagerpam
@@ -34,9 +35,9 @@ def _paired_or_eager(problem: Problem, run: Run) -> Solution:
 ALGORITHMS: dict[str, Callable[[Problem, Run], Solution]] = {
     "pairedpam": _paired_or_eager,
     "banditpam": banditpam,
-    "banditpam+va": banditpam_va,
-    "banditpam+pic": banditpam_pic,
-    "banditpam++": banditpam_plusplus,
+    "banditpam+va": partial(banditpam, virtual=True),
+    "banditpam+pic": partial(banditpam, cached=True),
+    "banditpam++": partial(banditpam, virtual=True, cached=True),
     "pam": pam,
     "fastpam1": fastpam1,
     "fastpam": fastpam,

@@ -8,11 +8,10 @@ arms (``+va``) and the permutation-invariant cache (``+pic``) change one of thes
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
-from medoids.bandit import FixedPermutation, Found, FreshDraws, Independent, References, search
+from medoids.bandit import Arms, Found, Independent, search
 from medoids.bandit.arms import BuildArms, PairArms, PointArms
 from medoids.bandit.cache import PermutationCache
 from medoids.core.assignment import Assignment, lowest
@@ -26,33 +25,26 @@ from medoids.engine.budget import FINALISTS_PER_CHUNK
 from medoids.engine.threads import spans
 from medoids.exact.matrix import MARGIN
 
-__all__ = ["BATCH", "BanditPAM", "banditpam", "banditpam_pic", "banditpam_plusplus", "banditpam_va"]
+__all__ = ["BATCH", "banditpam"]
 
 # The paper's B.
 BATCH = 100
 
 
-@dataclass
-class BanditPAM:
+class _BanditPAM:
     """The program; ``virtual`` and ``cached`` are its two choices."""
 
-    problem: Problem
-    run: Run
-    virtual: bool
-    cached: bool
-
-    def __post_init__(self) -> None:
-        problem, run = self.problem, self.run
+    def __init__(self, problem: Problem, run: Run, *, virtual: bool, cached: bool) -> None:
+        self.problem, self.run, self.virtual = problem, run, virtual
         self.rows = RowSource(problem, run)
         problem.distance.prepare(run.threads)
-        rows = np.repeat(np.arange(problem.n), problem.shares)  # several references where a weight is large
-        order = FixedPermutation if self.cached else FreshDraws
-        self.references: References = order(rows, BATCH, run.random)
+        self.references = np.repeat(np.arange(problem.n), problem.shares)  # several where a weight is large
         self.cache = None
-        if self.cached:
-            self.cache = PermutationCache(problem, run.threads, self.references.order(), problem.cache_width, BATCH)
+        if cached:
+            order = run.random.permutation(self.references)
+            self.cache = PermutationCache(problem, run.threads, order, problem.cache_width, BATCH)
         delta = 1 / (problem.k * len(problem.references) ** 3) if problem.delta is None else problem.delta
-        self._mean_weight = float(problem.share_weights[rows].mean())
+        self._mean_weight = float(problem.share_weights[self.references].mean())
         self.bounds = Independent(delta)
 
     def solve(self) -> Solution:
@@ -63,7 +55,7 @@ class BanditPAM:
         assignment = self.rows.start()
         while len(assignment.medoids) < self.problem.k:
             arms = BuildArms(self.problem, self.run, assignment, "build", self.cache)
-            found = search(arms, self.references, self.bounds)
+            found = self._search(arms)
             _, i, row, *_ = self._judge(arms.rows(found.arms), found, assignment.after_additions)
             assignment.add(i, row)
             self.run.step("build", assignment, i, references=found.references, candidates=len(found.arms))
@@ -75,7 +67,7 @@ class BanditPAM:
         arms = kind(self.problem, self.run, assignment, "swap", self.cache)
         if arms.count == 0:
             return False
-        found = search(arms, self.references, self.bounds)
+        found = self._search(arms)
         slot, i, row, loss, magnitude = self._judge(arms.rows(found.arms), found, assignment.after_swaps)
         # The paper stops when the best swap's estimate does not help; here its exact loss must fall, so that sampling
         # errors and ties can neither raise the loss nor make the search go round in circles.
@@ -83,6 +75,12 @@ class BanditPAM:
             return False
         accept(self.run, assignment, slot, i, row, references=found.references, candidates=len(found.arms))
         return True
+
+    def _search(self, arms: Arms) -> Found:
+        # BanditPAM draws the references of each step anew. With a cache, every step begins at the head of one
+        # permutation (Theorem 2), where distances are kept.
+        order = self.run.random.permutation(self.references) if self.cache is None else self.cache.order
+        return search(arms, order, BATCH, self.bounds)
 
     def _judge(
         self,
@@ -110,21 +108,6 @@ class BanditPAM:
         return slot, int(rows[at]), row, float(losses[slot, at]), float(magnitudes[slot, at])
 
 
-def banditpam(problem: Problem, run: Run) -> Solution:
-    """BanditPAM (Tiwari et al. 2020)."""
-    return BanditPAM(problem, run, virtual=False, cached=False).solve()
-
-
-def banditpam_va(problem: Problem, run: Run) -> Solution:
-    """BanditPAM with virtual arms."""
-    return BanditPAM(problem, run, virtual=True, cached=False).solve()
-
-
-def banditpam_pic(problem: Problem, run: Run) -> Solution:
-    """BanditPAM with the permutation-invariant cache."""
-    return BanditPAM(problem, run, virtual=False, cached=True).solve()
-
-
-def banditpam_plusplus(problem: Problem, run: Run) -> Solution:
-    """BanditPAM++ (Tiwari et al. 2023): both."""
-    return BanditPAM(problem, run, virtual=True, cached=True).solve()
+def banditpam(problem: Problem, run: Run, *, virtual: bool = False, cached: bool = False) -> Solution:
+    """BanditPAM (Tiwari et al. 2020); with virtual arms and the permutation-invariant cache, BanditPAM++ (2023)."""
+    return _BanditPAM(problem, run, virtual=virtual, cached=cached).solve()

@@ -38,11 +38,11 @@ def pam(problem: Problem, run: Run) -> Solution:
 def _best_swap(rows: MatrixRows, assignment: Assignment) -> tuple[int, int, Float64s, int] | None:
     """Eq. 5 of the paper: the loss of each swap, summed over all points."""
     problem, run = rows.problem, rows.run
-    losses = np.full((problem.k, problem.n), np.inf)
+    losses = np.full((problem.k, problem.n_rows), np.inf)
     for slot in range(problem.k):
         remaining = np.where(assignment.nearest == slot, assignment.d2, assignment.d1)
         work = partial(_sum_rows, rows.matrix.values, remaining, problem.weights, losses[slot])
-        run.threads.map(work, spans(problem.n, max(1, (1 << 20) // problem.n)))
+        run.threads.map(work, spans(problem.n_rows, max(1, (1 << 20) // problem.n)))
     losses[:, ~problem.eligible] = np.inf
     losses[:, assignment.medoids] = np.inf
     losses[assignment.fixed] = np.inf
@@ -50,10 +50,10 @@ def _best_swap(rows: MatrixRows, assignment: Assignment) -> tuple[int, int, Floa
 
 
 def _sum_rows(
-    values: Floats,  # IN  (n, n)
+    values: Floats,  # IN  (n_rows, n)
     remaining: Float64s,  # IN  (n,)
     weights: Float64s,  # IN  (n,)
-    losses: Float64s,  # OUT (n,)
+    losses: Float64s,  # OUT (n_rows,)
     rows: slice,
 ) -> None:
     losses[rows] = np.minimum(values[rows], remaining) @ weights

@@ -1,29 +1,25 @@
-"""Best-arm search over arms that share references. Knows nothing of medoids.
+"""Best-arm search over arms that share references. Only the arms, and the cache of their distances, know of medoids.
 
 Each arm i has a mean over the same finite set of references, and the search wants the arm with the lowest, looking at
 as few references as it can. An arm may have several faces (the paper's *virtual arms*: one look at a reference serves
 all of them); its lowest face counts. A search is three choices::
 
-    references.py   which references, in which order       fresh draws | one fixed permutation, with a cache
-    (the caller)    what an arm is                         pairs | points with virtual arms
+    (the caller)    which references, in which order       fresh draws | one fixed permutation, with a cache
+    arms.py         what an arm is                         pairs | points with virtual arms
     bounds.py       when an arm may be dropped             independent intervals | paired differences
 
 and ``search.py`` has the loops: successive elimination by batches, and by growing rounds for arms that meet in pairs.
 """
 
 from medoids.bandit.bounds import Independent, Paired
-from medoids.bandit.references import FixedPermutation, FreshDraws, References
 from medoids.bandit.search import Arms, Found, Pairs, search, search_pairs
 
 __all__ = [
     "Arms",
-    "FixedPermutation",
     "Found",
-    "FreshDraws",
     "Independent",
     "Paired",
     "Pairs",
-    "References",
     "search",
     "search_pairs",
 ]

@@ -64,8 +64,17 @@ class _MedoidArms:
         self._scale = assignment.loss / problem.share_unit / self._references
         self.candidates = np.setdiff1d(problem.candidates, assignment.medoids)
         self._slots = np.setdiff1d(np.arange(problem.k), assignment.fixed)  # that a swap may take
-        self.faces = 1
-        self.count = len(self.candidates)
+        self._k = problem.k
+
+    @property
+    def faces(self) -> int:
+        """The number of virtual arms of each arm."""
+        return 1
+
+    @property
+    def count(self) -> int:
+        """The number of arms."""
+        return len(self.candidates)
 
     def rows(self, arms: Rows) -> Rows:
         """Return the points of some arms."""
@@ -76,15 +85,12 @@ class _MedoidArms:
 
         Where outliers are candidates it is all their variance, and a batch without it would show none.
         """
-        rows = self.rows(arms)
-        n = self._references
-        own = np.abs(self._weights[rows] * self._d1[rows]) if np.isfinite(self._scale) else np.zeros(len(rows))
-        floor: Float64s = np.maximum(own * np.sqrt(max(n - 1, 1)) / n, 1e-3 * self._typical())
+        rows, n = self.rows(arms), self._references
+        if not np.isfinite(self._scale):  # without medoids, distances themselves vary enough
+            return np.zeros(len(rows))
+        own = np.abs(self._weights[rows] * self._d1[rows])
+        floor: Float64s = np.maximum(own * np.sqrt(max(n - 1, 1)) / n, 1e-3 * abs(self._scale))
         return floor
-
-    def _typical(self) -> float:
-        # Without medoids the loss is infinite, and distances themselves vary enough.
-        return abs(self._scale) if np.isfinite(self._scale) else 0.0
 
     def pull(self, arms: Rows, order: Rows, batch: slice) -> tuple[Float64s, Float64s]:
         rows, references = self.rows(arms), order[batch]
@@ -123,12 +129,9 @@ class BuildArms(_MedoidArms):
 class PointArms(_MedoidArms):
     """BanditPAM++ SWAP: points with k virtual arms each (Algorithm 1, lines 7 to 15)."""
 
-    def __init__(
-        self, problem: Problem, run: Run, assignment: Assignment, phase: str, cache: PermutationCache | None
-    ) -> None:
-        super().__init__(problem, run, assignment, phase, cache)
-        self.faces = len(self._slots)
-        self._k = problem.k
+    @property
+    def faces(self) -> int:
+        return len(self._slots)
 
     def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
         d1, d2, w = self._d1[references], self._d2[references], self._weights[references]
@@ -138,18 +141,15 @@ class PointArms(_MedoidArms):
 class PairArms(_MedoidArms):
     """BanditPAM SWAP: every pair of a medoid and a candidate is an arm, and computes its own distances (Eq. 7)."""
 
-    def __init__(
-        self, problem: Problem, run: Run, assignment: Assignment, phase: str, cache: PermutationCache | None
-    ) -> None:
-        super().__init__(problem, run, assignment, phase, cache)
-        self._pairs = len(self._slots)
-        self.count = len(self.candidates) * self._pairs
+    @property
+    def count(self) -> int:
+        return len(self.candidates) * len(self._slots)
 
     def rows(self, arms: Rows) -> Rows:
-        return self.candidates[arms // self._pairs]
+        return self.candidates[arms // len(self._slots)]
 
     def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
         d1, d2, w = self._d1[references], self._d2[references], self._weights[references]
         remaining = np.where(self._nearest[references] == self._slots[:, None], d2, d1)
-        change = np.minimum(block, remaining[arms % self._pairs]) - d1
+        change = np.minimum(block, remaining[arms % len(self._slots)]) - d1
         return (change @ w)[:, None], (change**2 @ w**2)[:, None]

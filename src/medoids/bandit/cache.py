@@ -36,7 +36,7 @@ class PermutationCache:
         distance = problem.distance
         affordable = problem.memory_limit // (problem.n * distance.dtype.itemsize)
         self.width = int(min(width, affordable, len(order))) // batch * batch
-        self._distance, self._threads, self._order, self._batch = distance, threads, order, batch
+        self._distance, self._threads, self.order, self._batch = distance, threads, order, batch
         self._values = np.empty((problem.n, self.width), dtype=distance.dtype)
         self._known = np.zeros((problem.n, self.width // batch), dtype=bool)
 
@@ -48,7 +48,7 @@ class PermutationCache:
         """Compute what is missing of a batch for some rows; return the number of distances computed."""
         column = batch.start // self._batch
         missing = np.unique(rows[~self._known[rows, column]])
-        references = self._order[batch]
+        references = self.order[batch]
 
         def work(chunk: slice) -> None:
             self._values[missing[chunk], batch] = self._distance.block(missing[chunk], references)

@@ -9,8 +9,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from medoids.bandit.bounds import Independent, Paired
-from medoids.bandit.references import References
 from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.threads import spans
 
 __all__ = ["Arms", "Found", "Pairs", "search", "search_pairs"]
 
@@ -18,7 +18,8 @@ __all__ = ["Arms", "Found", "Pairs", "search", "search_pairs"]
 class Arms(Protocol):
     """What the search pulls."""
 
-    count: int
+    @property
+    def count(self) -> int: ...
 
     def pull(self, arms: Rows, order: Rows, batch: slice) -> tuple[Float64s, Float64s]:
         """Look at a batch of references; return (arms, faces) sums of the changes and of their squares."""
@@ -39,13 +40,15 @@ class Found:
     exhausted: bool
 
 
-def search(arms: Arms, references: References, bounds: Independent) -> Found:
-    """Drop arms until one is left or the references are used up, which makes the means of those left exact."""
-    order = references.order()
+def search(arms: Arms, order: Rows, size: int, bounds: Independent) -> Found:
+    """Drop arms until one is left or the references are used up, which makes the means of those left exact.
+
+    References come in the given order, in batches of the given size.
+    """
     left = np.arange(arms.count)
     sums = squares = np.zeros((len(left), 1))
     t = 0
-    for batch in references.batches(order):
+    for batch in spans(len(order), size):
         new, new_squares = arms.pull(left, order, batch)
         sums, squares, t = sums + new, squares + new_squares, batch.stop
         if t == len(order):

@@ -104,21 +104,15 @@ def metrics(as_json: AsJsonOption = False) -> None:
     """List the distances: kind of data, formula, parameters, and the extra to install."""
     from medoids.distances import available_metrics
 
-    entries = available_metrics()
-    rows = [
-        (
-            entry.name + (f" ({', '.join(entry.aliases)})" if entry.aliases else ""),
-            entry.kind,
-            entry.formula,
-            ", ".join(f"{name}={value}" for name, value in entry.parameters.items()),
-            entry.extra,
-        )
-        for entry in entries
-    ]
+    entries = [entry._asdict() for entry in available_metrics()]
     if as_json:
-        print_json([entry._asdict() for entry in entries])
-    else:
-        print_table(["metric", "data", "formula", "parameters", "extra"], rows)
+        print_json(entries)
+        return
+    for entry in entries:
+        entry["name"] += f" ({', '.join(entry['aliases'])})" if entry["aliases"] else ""
+        entry["parameters"] = ", ".join(f"{name}={value}" for name, value in entry["parameters"].items())
+    keys = {"metric": "name", "data": "kind", "formula": "formula", "parameters": "parameters", "extra": "extra"}
+    print_table(list(keys), [tuple(entry[key] for key in keys.values()) for entry in entries])
 
 
 def run() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -97,7 +97,7 @@ def choose_k(
     """
     first, last = parse_k_bounds(k)
     refuse_unused_image_shape(image_shape, report)
-    paths = {"--report": report} if report is not None else {}
+    paths = {"report": report} if report is not None else {}
     with claimed(paths, file) as drafts:
         found = load_features(
             file,
@@ -127,9 +127,7 @@ def choose_k(
         )
         chosen, reason = path.suggest(criterion), path.explain(criterion)
         if report is not None:
-            title = f"How many clusters in {file_title(file)}?"
-            write_report(drafts["--report"], found, path, title, image_shape)
-    files = {option.lstrip("-"): place for option, place in paths.items()}
+            write_report(drafts["report"], found, path, f"How many clusters in {file_title(file)}?", image_shape)
     if as_json:
         print_json(
             {
@@ -138,21 +136,20 @@ def choose_k(
                 "suggested": chosen,
                 "criterion": criterion,
                 "reason": reason,
-                "scores": {name: _without_nan(column) for name, column in path.scores.items()},
+                # JSON has no NaN.
+                "scores": {
+                    name: [None if value != value else value for value in column.tolist()]
+                    for name, column in path.scores.items()
+                },
                 "medoids": {str(each): fit.medoid_indices.tolist() for each, fit in path.clusterings.items()},
                 "algorithm": path.algorithm,
                 "n_evaluations": path.n_evaluations,
-                "files": files,
+                "files": paths,
             }
         )
     else:
         _print_path(path, criterion)
-        print_files({"suggested": reason, **files})
-
-
-def _without_nan(column: Any) -> list[Any]:
-    """Return a column for JSON, which has no NaN."""
-    return [None if value != value else value for value in column.tolist()]
+        print_files({"suggested": reason, **paths})
 
 
 def _print_path(path: KPath, criterion: str) -> None:

@@ -148,7 +148,9 @@ def cluster(
     resume: Annotated[
         bool,
         typer.Option(
-            "--resume", help="Continue from the file of --checkpoint, if it exists.", rich_help_panel=FIT_PANEL
+            "--resume",
+            help="Continue from the file of --checkpoint, if it exists.",
+            rich_help_panel=FIT_PANEL,
         ),
     ] = False,
     output: Annotated[
@@ -189,7 +191,7 @@ def cluster(
         raise WrongUsage("--json and --output - both want standard output; name a file for one of them")
     refuse_unused_image_shape(image_shape, report)
     refuse_used_checkpoint(checkpoint, resume)
-    wanted = {"--output": output, "--medoids": medoids, "--report": report, "--save": save}
+    wanted = {"output": output, "medoids": medoids, "report": report, "save": save}
     paths = {option: path for option, path in wanted.items() if path is not None and path != "-"}
     with claimed(paths, file) as drafts:
         found = load_features(
@@ -239,17 +241,16 @@ def cluster(
         seconds = perf_counter() - began
         if output is not None:
             table = labels_table(clustering.labels, clustering.distances, found.ids, found.id_name)
-            write_table(table, drafts.get("--output", sys.stdout.buffer), Path(output).suffix)
+            write_table(table, drafts.get("output", sys.stdout.buffer), Path(output).suffix)
         if medoids is not None:
-            write_table(medoids_table(found, clustering), drafts["--medoids"], Path(medoids).suffix)
+            write_table(medoids_table(found, clustering), drafts["medoids"], Path(medoids).suffix)
         if save is not None:
             from medoids.cli.model import save_model
 
-            save_model(drafts["--save"], found, clustering)
+            save_model(drafts["save"], found, clustering)
         if report is not None:
-            write_report(drafts["--report"], found, clustering, f"{k} medoids of {file_title(file)}", image_shape)
-    result = cluster_summary(found, clustering, seconds)
-    result["files"] = {option.lstrip("-"): path for option, path in paths.items()}
+            write_report(drafts["report"], found, clustering, f"{k} medoids of {file_title(file)}", image_shape)
+    result = {**cluster_summary(found, clustering, seconds), "files": paths}
     if as_json:
         if output is None:
             result["labels"] = clustering.labels.tolist()
@@ -314,21 +315,22 @@ def predict(
     from medoids.cli.reading import read
     from medoids.cli.results import labels_table, write_table
 
-    paths = {"--output": output} if output is not None and output != "-" else {}
+    paths = {"output": output} if output is not None and output != "-" else {}
     how = ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes)
     with claimed(paths, file, model) as drafts:
         loaded = load_model(model)
-        texts = loaded.text_columns() if id is None else [id, *loaded.text_columns()]
-        contents = read(file, replace(how, texts=tuple(texts)), like=loaded.how)
+        names, ids = [id] if id is not None else [], None
+        contents = read(file, replace(how, texts=(*names, *loaded.text_columns())), like=loaded.how)
         print_notes(contents.notes, quiet)
-        if id is not None and (contents.kind != "table" or id not in contents.values.column_names):
-            raise WrongUsage(f"--id {id}: {contents.name} has no such column")
-        ids = contents.values[id].to_pylist() if id is not None else None
+        if id is not None:
+            if contents.kind != "table" or id not in contents.values.column_names:
+                raise WrongUsage(f"--id {id}: {contents.name} has no such column")
+            ids = contents.values[id].to_pylist()
         distances = loaded.distances(loaded.data_of(contents))
         labels = distances.argmin(axis=0)
         table = labels_table(labels, distances.min(axis=0), ids, id or "row")
         if paths:
-            write_table(table, drafts["--output"], Path(str(output)).suffix)
+            write_table(table, drafts["output"], Path(str(output)).suffix)
     if as_json:
         print_json({"n": len(labels), "k": loaded.k, "labels": labels.tolist(), "files": paths})
     elif not paths:

@@ -92,7 +92,7 @@ def compare_algorithms(
     names = [parse_algorithm(name.strip(), "--algorithms") for name in algorithms.split(",") if name.strip()]
     if not names:
         raise WrongUsage("--algorithms is empty; name some, separated by commas")
-    paths = {"--plot": plot} if plot is not None else {}
+    paths = {"plot": plot} if plot is not None else {}
     with claimed(paths, file) as drafts:
         found = load_features(
             file,
@@ -119,7 +119,7 @@ def compare_algorithms(
         )
         if plot is not None:
             title = f"{len(found):,} rows of {file_title(file)}, k = {k}, {found.metric}"
-            _draw(lines, drafts["--plot"], Path(plot).suffix[1:], title)
+            _draw(lines, drafts["plot"], Path(plot).suffix[1:], title)
     if as_json:
         print_json({"n": len(found), "k": k, "metric": found.metric, "algorithms": lines, "files": paths})
     else:
@@ -194,8 +194,7 @@ def _draw(lines: Sequence[dict[str, Any]], path: Path, format: str, title: str) 
     figure = Figure(figsize=(11, 1.4 + 0.42 * len(shown)), layout="constrained")
     axes = figure.subplots(1, 3, sharey=True)
     for ax, color, (name, values) in zip(axes, LIGHT, panels.items(), strict=False):
-        bars = ax.barh([line["algorithm"] for line in shown], values, color=color)
-        ax.bar_label(bars, fmt="{:.3g}", padding=3)
+        ax.bar_label(ax.barh([line["algorithm"] for line in shown], values, color=color), fmt="{:.3g}", padding=3)
         ax.margins(x=0.18)
         ax.set_title(name, fontsize="medium")
         ax.spines[["top", "right"]].set_visible(False)

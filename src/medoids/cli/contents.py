@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -69,8 +69,8 @@ class ReadOptions:
 
     def given(self) -> list[str]:
         """Return the options for CSV and TSV files that are set."""
-        options = ("--delimiter", "--header", "--decimal", "--date-format")
-        return [option for option in options if getattr(self, option[2:].replace("-", "_")) is not None]
+        options = {"--delimiter": self.delimiter, "--header": self.header, "--decimal": self.decimal}
+        return [option for option, value in {**options, "--date-format": self.date_format}.items() if value is not None]
 
     def stored(self) -> dict[str, Any]:
         """Return what a model file keeps, so that new files are read in the same way."""
@@ -82,9 +82,8 @@ class ReadOptions:
         >>> ReadOptions(decimal=",").over(ReadOptions(decimal=".", delimiter=";")).delimiter
         ';'
         """
-        empty = ReadOptions()
-        missing = [f.name for f in fields(self) if getattr(self, f.name) == getattr(empty, f.name)]
-        return replace(self, **{name: getattr(other, name) for name in missing})
+        given = {name: value for name, value in vars(self).items() if value != getattr(ReadOptions(), name)}
+        return replace(other, **given)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -123,14 +123,12 @@ def find_decimal(sample: str, delimiter: str, header: bool) -> str:
     plain = [column for column, grouping in zip(columns, groupings, strict=True) if grouping is None]
     if any("." in cell and is_number(cell) for column in plain for cell in column):
         return "."
-    if "," in groupings:
-        return ","
-    for column in plain:
-        if all(is_number(cell, ",") for cell in column) and any(
-            "," in cell and not re.fullmatch(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", cell) for cell in column
-        ):
-            return ","
-    return "."
+    commas = any(
+        all(is_number(cell, ",") for cell in column)
+        and any("," in cell and not re.fullmatch(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", cell) for cell in column)
+        for column in plain
+    )
+    return "," if commas or "," in groupings else "."
 
 
 def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
@@ -171,8 +169,11 @@ def sample_of(data: Any) -> str:
 def read_csv(data: Any, name: str, how: ReadOptions, limit: int) -> Contents:
     """Read a table from UTF-8 text."""
     sample = sample_of(data)
-    delimiter = how.delimiter or ("\t" if how.format == "tsv" else find_delimiter(sample, how.decimal))
-    delimiter = delimiter or (";" if how.decimal == "," else ",")
+    delimiter = (
+        how.delimiter
+        or ("\t" if how.format == "tsv" else find_delimiter(sample, how.decimal))
+        or (";" if how.decimal == "," else ",")
+    )
     header = find_header(sample, delimiter) if how.header is None else how.header
     decimal = how.decimal or find_decimal(sample, delimiter, header)
     first = next(_rows(sample, delimiter), [])
@@ -189,8 +190,7 @@ def read_csv(data: Any, name: str, how: ReadOptions, limit: int) -> Contents:
 
     def place(row: int) -> str:
         """Return the line of a row, by reading the file again: this is for messages only."""
-        last = deque(islice(_numbered_rows(data, delimiter), row + header + 1), maxlen=1)
-        return f"line {last[0][0]}"
+        return f"line {next(islice(_numbered_rows(data, delimiter), row + header, None))[0]}"
 
     notes = []
     if how.header is None:
@@ -246,8 +246,10 @@ def _reason(error: Exception, data: Any, delimiter: str, width: int) -> str:
         other = "" if delimiter == "," else f", or name another delimiter than {delimiter!r} with --delimiter"
         for line, cells in _numbered_rows(data, delimiter):
             if len(cells) != width:
-                found = f"line {line} has {counted(len(cells), 'cell')}, but the first line has {width:,}"
-                return f"{found}; correct the line{other}"
+                return (
+                    f"line {line} has {counted(len(cells), 'cell')}, but the first line has {width:,}; correct the "
+                    f"line{other}"
+                )
         return "lines have different numbers of cells; name the delimiter with --delimiter"
     if "straddling" in text:
         return "a row is longer than 2 GiB, which cannot be read; shorten it or leave it out"
@@ -297,8 +299,9 @@ def _convert_dates(contents: Contents) -> Contents:
             table = table.set_column(at, column, _converted(table[column], form))
     if how.date_format is not None and how.date_format not in found.values():
         raise WrongUsage(f"--date-format {how.date_format}: no column of {contents.name} holds only dates of this form")
-    detected = {name: form for name, form in found.items() if name not in how.dates}
-    notes = [f"column {name!r} is read as dates of the form {form}" for name, form in detected.items()]
+    notes = [
+        f"column {name!r} is read as dates of the form {form}" for name, form in found.items() if name not in how.dates
+    ]
     return replace(contents, values=table, notes=contents.notes + notes + doubts, how=replace(how, dates=found))
 
 

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from medoids.cli.contents import Contents, ReadOptions, Selection
 from medoids.cli.messages import Failure, WrongUsage
 from medoids.cli.tables import canonical_table, default_metric, feature_columns, is_numeric, number_columns, text_column
-from medoids.distances import available_metrics
+from medoids.distances import available_metrics, kinds_of
 from medoids.engine.arrays import Float64s
 from medoids.engine.threads import spans
 from medoids.wording import unknown
@@ -86,11 +86,10 @@ def metric_kinds(metric: str) -> set[str]:
     >>> sorted(metric_kinds("precomputed"))
     ['matrix']
     """
-    found = {entry.kind for entry in available_metrics() if metric in (entry.name, *entry.aliases)}
-    if not found:
+    if not kinds_of(metric):
         known = {name for entry in available_metrics() for name in (entry.name, *entry.aliases)}
         raise WrongUsage(f"--metric {metric} {unknown(metric, known)}")
-    return found
+    return set(kinds_of(metric))
 
 
 def make_features(contents: Contents, selection: Selection, metric: str | None, scale: str) -> Features:
@@ -188,8 +187,7 @@ def _from_array(contents: Contents, selection: Selection, metric: str) -> Featur
             raise Failure(f"{name} holds an array of shape {X.shape}, which has no columns")
         X = as_rows(X)
         if selection.columns or selection.ignore:
-            every = [f"x{f}" for f in range(X.shape[1])]
-            columns = feature_columns(every, selection, name)
+            columns = feature_columns([f"x{f}" for f in range(X.shape[1])], selection, name)
             X = X[:, [int(column[1:]) for column in columns]]
         for span in spans(X.shape[0], _CHECKED_ROWS) if not sparse and X.dtype.kind == "f" else []:
             if not np.isfinite(X[span]).all():

@@ -47,7 +47,7 @@ from medoids.cli.features import Features, Scaling, as_rows, metric_kinds
 from medoids.cli.messages import Failure, WrongUsage
 from medoids.cli.model_schema import check_model_body
 from medoids.cli.tables import canonical_table, number_columns, reads_as_number, text_column
-from medoids.distances import dissimilarity
+from medoids.distances import count_rows, dissimilarity
 from medoids.engine.arrays import Float64s
 from medoids.engine.threads import spans
 from medoids.result import Clustering
@@ -165,9 +165,8 @@ class Model:
         except (ValueError, TypeError) as error:
             raise Failure(f"{self._path} is not a valid model: {error}; {_SAVE_AGAIN}") from None
         medoids = fitted.take(np.arange(self.k))
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        parts = (check_data(X[span], self.metric) for span in spans(n, _PREDICTED_ROWS))
-        return np.hstack([medoids.cross(part) for part in parts])
+        chunks = spans(count_rows(X), _PREDICTED_ROWS)
+        return np.hstack([medoids.cross(check_data(X[chunk], self.metric)) for chunk in chunks])
 
     def _medoids(self) -> Any:
         """Return the medoids as data of the metric; those of a table with its corners, which give the ranges."""
@@ -192,8 +191,10 @@ class Model:
             return text_column(contents, columns[0])
         accepted = _ACCEPTED_CONTENTS.get(self.kind, _NUMBER_CONTENTS)
         if contents.kind not in accepted:
-            wanted = " or ".join(accepted)
-            raise Failure(f"{contents.name} holds data of kind {contents.kind}; the model takes data of kind {wanted}")
+            raise Failure(
+                f"{contents.name} holds data of kind {contents.kind}; the model takes data of kind "
+                f"{' or '.join(accepted)}"
+            )
         if self.kind == "table":
             return self._table_of(contents)
         return contents.values if self.kind in ("strings", "series") else self._numbers_of(contents)
@@ -230,7 +231,7 @@ class Model:
         if X.shape[1] != width:
             raise Failure(f"{contents.name} has {X.shape[1]} columns, but the model was made with {width}")
         if self.body["scaling"] is not None:
-            scaling = Scaling(**{name: np.array(values) for name, values in self.body["scaling"].items()})
+            scaling = Scaling(*(np.array(self.body["scaling"][name]) for name in ("centre", "spread")))
             X = scaling.apply(np.asarray(X, dtype=np.float64))
         return X.toarray() if contents.kind == "sparse" and self.kind == "vectors" else X
 
@@ -252,11 +253,11 @@ def _first_misfit(column: Any, kind: str, decimal: str) -> int:
 
 def _check_columns(contents: Contents, names: list[str]) -> None:
     """Refuse a table without a column of the model."""
-    present = set(contents.values.column_names)
-    missing = next((name for name in names if name not in present), None)
-    if missing is not None:
-        have = ", ".join(contents.values.column_names)
-        raise Failure(f"{contents.name} has no column {missing!r}, which the model was made with; it has {have}")
+    present = contents.values.column_names
+    if missing := [name for name in names if name not in set(present)]:
+        raise Failure(
+            f"{contents.name} has no column {missing[0]!r}, which the model was made with; it has {', '.join(present)}"
+        )
 
 
 def load_model(path: str) -> Model:
@@ -275,8 +276,10 @@ def load_model(path: str) -> Model:
             f"{path} is not a model file: it does not say format {_FILE_FORMAT!r}; make one with cluster --save"
         )
     if whole.get("version") != _FILE_VERSION:
-        version = f"version {whole.get('version')!r}, and this program reads version {_FILE_VERSION}"
-        raise Failure(f"{path} is of {version}; {_SAVE_AGAIN}, or use another version of medoids")
+        raise Failure(
+            f"{path} is of version {whole.get('version')!r}, and this program reads version {_FILE_VERSION}; "
+            f"{_SAVE_AGAIN}, or use another version of medoids"
+        )
     body = whole.get("model")
     if not isinstance(body, dict) or whole.get("sha256", "") != _checksum(body):
         raise Failure(f"{path} was changed or damaged: its checksum does not match its content; {_SAVE_AGAIN}")

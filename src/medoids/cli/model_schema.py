@@ -15,7 +15,9 @@ from medoids.storage.forms import (
     either,
     fixed,
     flag,
+    is_text,
     mapping,
+    matching,
     nothing,
     number,
     record,
@@ -115,12 +117,7 @@ def _sparse_row(width: int) -> Form:
 
 
 def _text_that(test: Callable[[str], bool], wanted: str) -> Form:
-    def form(value: Any, where: str) -> None:
-        text()(value, where)
-        if not test(value):
-            raise ValueError(f"{where} is {value!r}; it must be {wanted}")
-
-    return form
+    return matching(lambda value: is_text(value) and test(value), wanted)
 
 
 # How the file was read.

@@ -89,8 +89,10 @@ def one_of(option: str, *choices: str) -> Callable[[str], str]:
 
 def name_ending_in(option: str, *suffixes: str) -> Callable[[str], str]:
     """Return a parser that accepts only file names with one of the given suffixes."""
-    known = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
-    return _accept(lambda given: Path(given).suffix in suffixes, f"{option} {{given}}: the name must end in {known}")
+    return _accept(
+        lambda given: Path(given).suffix in suffixes,
+        f"{option} {{given}}: the name must end in {', '.join(suffixes[:-1])} or {suffixes[-1]}",
+    )
 
 
 def parse_labels_name(given: str) -> str:
@@ -306,12 +308,15 @@ FrozenOption = Annotated[
     ),
 ]
 CandidatesOption = Annotated[
-    str | None,
+    Any,  # "all", a list of int, or None
     typer.Option(
+        metavar="ROWS",
         parser=_accept(
-            "all".__eq__, "--candidates {given}: the only value is all; leave the option out for the default"
+            re.compile(r"all|\s*\d+\s*(,\s*\d+\s*)*").fullmatch,
+            "--candidates {given} must be all, or row numbers, counted from 0 and separated by commas, such as 3,17",
+            lambda given: given if given == "all" else [int(row) for row in given.split(",")],
         ),
-        help="Rows that may become medoids: all. By default all, but under gower those without missing values.",
+        help="Rows that may become medoids: all, or numbers. By default all, but under gower those without gaps.",
         rich_help_panel=FIT_PANEL,
     ),
 ]
@@ -351,5 +356,6 @@ ImageShapeOption = Annotated[
 ]
 AsJsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT_PANEL)]
 QuietOption = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print no notes and no progress.", rich_help_panel=OUTPUT_PANEL)
+    bool,
+    typer.Option("--quiet", "-q", help="Print no notes and no progress.", rich_help_panel=OUTPUT_PANEL),
 ]

@@ -132,8 +132,7 @@ def marked_encoding(data: Any) -> str | None:
     >>> marked_encoding("a".encode("utf-16")), marked_encoding(b"a,b\n")
     ('utf-16', None)
     """
-    start = bytes(data[:4])
-    return next((encoding for mark, encoding in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None)
+    return next((encoding for mark, encoding in _BYTE_ORDER_MARKS.items() if data[: len(mark)] == mark), None)
 
 
 def as_utf8(data: Any, name: str, encoding: str) -> bytes:
@@ -143,10 +142,9 @@ def as_utf8(data: Any, name: str, encoding: str) -> bytes:
         return raw.decode(encoding).encode("utf-8")
     except UnicodeError as error:
         # Only a file without the mark of its encoding raises another error, at its start.
-        start = error.start if isinstance(error, UnicodeDecodeError) else 0
-        line = raw[:start].decode(encoding, "replace").count("\n") + 1
+        before = raw[: error.start if isinstance(error, UnicodeDecodeError) else 0]
         raise Failure(
-            f"{name}: line {line} is not {encoding.upper()} text; "
+            f"{name}: line {1 + before.decode(encoding, 'replace').count(chr(10))} is not {encoding.upper()} text; "
             "name the file's encoding with --encoding, such as cp1252 or latin-1"
         ) from None
 

@@ -115,9 +115,8 @@ def _read_folder(path: Path, array: str) -> Contents:
         tables = parquet_files(path)
         if not tables:
             raise Failure(f"{path} is a folder, but holds neither Parquet files nor a Zarr array")
-        schema = parquet.read_schema(tables[0])
-        rows = sum(parquet.read_metadata(file).num_rows for file in tables)
-        if 8 * rows * len(schema) > _LARGEST_TABLE_BYTES:
+        about = [parquet.read_metadata(file) for file in tables]
+        if 8 * sum(file.num_rows for file in about) * about[0].num_columns > _LARGEST_TABLE_BYTES:
             return Contents(
                 str(path),
                 "array",
@@ -182,19 +181,14 @@ def _parse_json(line: str, where: str) -> Any:
 def _convert_objects(contents: Contents) -> None:
     items = contents.values
     for row, item in enumerate(items):
-        nested = next((key for key, value in item.items() if isinstance(value, (dict, list))), None)
-        if nested is not None:
-            raise contents.cell_failure(row, nested, "is not a number or a text; leave it out of the file")
-        large = next(
-            (key for key, value in item.items() if type(value) is int and abs(value) > sys.float_info.max), None
-        )
-        if large is not None:
-            raise contents.cell_failure(row, large, "is beyond 1.8e308, the largest number; correct it")
+        for key, value in item.items():
+            if isinstance(value, (dict, list)):
+                raise contents.cell_failure(row, key, "is not a number or a text; leave it out of the file")
+            if type(value) is int and abs(value) > sys.float_info.max:
+                raise contents.cell_failure(row, key, "is beyond 1.8e308, the largest number; correct it")
     keys = dict.fromkeys(key for item in items for key in item)
-    contents.kind, contents.values = (
-        "table",
-        pa.table({key: _column([item.get(key) for item in items]) for key in keys}),
-    )
+    contents.kind = "table"
+    contents.values = pa.table({key: _column([item.get(key) for item in items]) for key in keys})
 
 
 def _column(values: list[Any]) -> pa.Array:

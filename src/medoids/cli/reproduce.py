@@ -80,11 +80,10 @@ def reproduce(
 def _add_rows_and_page(
     folder: Path, names: list[str] | None, scale: str, data: str | None, no_run: bool, quiet: bool
 ) -> None:
-    from medoids.reproduction.cost import expected_seconds
     from medoids.reproduction.page import write_page
     from medoids.reproduction.paper import read_logs
     from medoids.reproduction.runner import carry_out, missing, possible
-    from medoids.reproduction.settings import NAMES, SCALES, plan
+    from medoids.reproduction.settings import NAMES, SCALES, expected_seconds, plan
     from medoids.reproduction.trials import ResultsFile
 
     rows = ResultsFile(folder / "rows.csv")

@@ -172,8 +172,9 @@ def number_columns(contents: Contents, names: Sequence[str], user: str) -> Any:
         if not is_numeric(table[name].type):
             _refuse_text(contents, name, user)
     whole = all(pa.types.is_integer(table[name].type) or pa.types.is_boolean(table[name].type) for name in names)
-    ends = [end for name in names for end in pc.min_max(table[name]).as_py().values()] if whole else []
-    single = whole and all(abs(end or 0) <= _LARGEST_EXACT_FLOAT32 for end in ends)
+    single = whole and all(
+        abs(end or 0) <= _LARGEST_EXACT_FLOAT32 for name in names for end in pc.min_max(table[name]).as_py().values()
+    )
     X = np.empty((len(table), len(names)), dtype=np.float32 if single else np.float64)
     for f, name in enumerate(names):
         column = table[name]

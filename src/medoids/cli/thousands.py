@@ -50,6 +50,8 @@ def convert_thousands(table: Any, texts: tuple[str, ...], known: str | None) -> 
             sign = _SEPARATORS[decimal]
             values = [float(cell.replace(sign, "").replace(decimal, ".")) for cell in cells]
             table = table.set_column(at, column, pa.array(values, pa.float64()).take(coded.indices))
-            example = next(cell for cell in cells if sign in cell)
-            notes.append(f"column {column!r} holds numbers such as {example}: {sign!r} is read as separating thousands")
+            notes.append(
+                f"column {column!r} holds numbers such as {next(cell for cell in cells if sign in cell)}: {sign!r} is "
+                "read as separating thousands"
+            )
     return table, notes

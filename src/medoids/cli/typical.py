@@ -93,7 +93,7 @@ def typical(
 
     if as_json and output == "-":
         raise WrongUsage("--json and --output - both want standard output; name a file for one of them")
-    paths = {"--output": output} if output is not None and output != "-" else {}
+    paths = {"output": output} if output is not None and output != "-" else {}
     with claimed(paths, file) as drafts:
         found = load_features(
             file,
@@ -141,7 +141,7 @@ def typical(
             table = beside_rows(
                 {head: [entry[head] for entry in entries] for head in heads}, found, [entry["row"] for entry in entries]
             )
-            write_table(table, drafts.get("--output", sys.stdout.buffer), Path(output).suffix)
+            write_table(table, drafts.get("output", sys.stdout.buffer), Path(output).suffix)
     if as_json:
         print_json({"metric": found.metric, "labels": labels, "typical": entries, "files": paths})
     elif output != "-":
@@ -159,4 +159,4 @@ def typical(
             ],
             ("points", "mean distance"),
         )
-        print_files({option.lstrip("-"): path for option, path in paths.items()})
+        print_files(paths)

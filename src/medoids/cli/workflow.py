@@ -26,7 +26,7 @@ __all__ = ["claimed", "file_title", "load_features", "write_report"]
 
 @contextmanager
 def claimed(paths: dict[str, str], *inputs: str) -> Iterator[dict[str, Path]]:
-    """Give each option a draft to write to; the drafts become the files if the block succeeds.
+    """Give each output, by its option without dashes, a draft to write to; drafts become files if the block succeeds.
 
     Writing over an input, or two outputs over each other, is an error.
     """
@@ -34,8 +34,8 @@ def claimed(paths: dict[str, str], *inputs: str) -> Iterator[dict[str, Path]]:
     for option, path in paths.items():
         where = os.path.realpath(path)
         if where in taken:
-            raise WrongUsage(f"{option} {path} would be written over {taken[where]}; choose another name")
-        taken[where] = f"{option} {path}"
+            raise WrongUsage(f"--{option} {path} would be written over {taken[where]}; choose another name")
+        taken[where] = f"--{option} {path}"
     with Outputs() as outputs:
         try:
             drafts = {option: outputs.claim(path) for option, path in paths.items()}

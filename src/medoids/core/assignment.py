@@ -8,7 +8,7 @@ them again; or, where estimates are available, measures only those that the esti
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
@@ -51,22 +51,6 @@ def lowest(losses: Float64s, magnitudes: Float64s) -> tuple[int, int]:
     return int(np.argmax(tied[:, i])), i
 
 
-class Lookup(Protocol):
-    """Distances from the medoids of an assignment."""
-
-    def enter(self, slot: int, points: slice, distances: Float64s) -> None:
-        """Note the distances from the medoid that has entered a slot to some points."""
-
-    def find(self, state: Assignment, points: Rows, slot: int, distances: Float64s) -> Float64s:
-        """Return (slots, points) distances, of which each point's lowest two are exact.
-
-        ``slot`` has just been taken by a medoid with these distances to all points.
-        """
-
-    def between(self, medoids: Rows) -> Float64s:
-        """Return the distances among the medoids."""
-
-
 class KeptRows:
     """Exact distances from each medoid to each point, kept in a (k, n) table."""
 
@@ -74,12 +58,18 @@ class KeptRows:
         self.table = np.empty((k, n))
 
     def enter(self, slot: int, points: slice, distances: Float64s) -> None:
+        """Note the distances from the medoid that has entered a slot to some points."""
         self.table[slot, points] = distances
 
     def find(self, state: Assignment, points: Rows, slot: int, distances: Float64s) -> Float64s:
+        """Return (slots, points) distances, of which each point's lowest two are exact.
+
+        ``slot`` has just been taken by a medoid with these distances to all points.
+        """
         return self.table[: len(state.medoids), points]
 
     def between(self, medoids: Rows) -> Float64s:
+        """Return the distances among the medoids."""
         return self.table[: len(medoids), medoids]
 
 
@@ -135,6 +125,10 @@ class EstimatedRows(MeasuredRows):
         return known
 
 
+# What finds distances from the medoids of an assignment.
+Lookup = KeptRows | MeasuredRows
+
+
 class Assignment:
     """The state of a k-medoids search.
 
@@ -161,10 +155,21 @@ class Assignment:
         Rows that stay medoids.
     tol : float
         Share of the loss by which a swap must lower it.
+    members : bool
+        Whether medoids are points themselves, and not the rows of a rectangular matrix.
     """
 
-    def __init__(self, weights: Float64s, lookup: Lookup, frozen: Collection[int] = (), tol: float = 0.0) -> None:
+    def __init__(
+        self,
+        weights: Float64s,
+        lookup: Lookup,
+        frozen: Collection[int] = (),
+        *,
+        tol: float = 0.0,
+        members: bool = True,
+    ) -> None:
         n = len(weights)
+        self.members = members
         self.weights, self.lookup, self._tol = weights, lookup, tol
         self.medoids: list[int] = []
         self.nearest = np.full(n, -1, dtype=np.intp)
@@ -269,6 +274,8 @@ class Assignment:
     def labels(self) -> Rows:
         """Nearest slot of each point, the lowest where several tie; a medoid goes to its own cluster if that ties."""
         labels = self.nearest.copy()
+        if not self.members:
+            return labels
         slots = np.arange(len(self.medoids))
         ties = self.lookup.between(np.array(self.medoids)).diagonal() <= self.d1[self.medoids]
         labels[np.asarray(self.medoids)[ties]] = slots[ties]

@@ -66,7 +66,7 @@ def _quick_start(rows: RowSource, chosen: list[int]) -> Assignment:
     """Complete some medoids by drawn ones."""
     problem, run = rows.problem, rows.run
     size = max(_SAMPLE_ROWS, _SAMPLE_ROWS_PER_MEDOID * problem.k)
-    if not run.distance.threaded or problem.n <= _LARGE_MULTIPLE * size:
+    if problem.rectangular or not run.distance.threaded or problem.n <= _LARGE_MULTIPLE * size:
         return complete(rows, chosen)
     sample, weights = draw(problem, run.random, chosen, size)
     part = problem.part(sample, weights, init=problem.init, max_iter=0)

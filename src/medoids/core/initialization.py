@@ -8,7 +8,7 @@ import numpy as np
 
 from medoids.core.assignment import Assignment, lowest
 from medoids.core.rows import RowSource
-from medoids.engine.arrays import Rows
+from medoids.engine.arrays import Float64s, Rows
 
 __all__ = ["RANDOM_INITS", "complete", "initialize"]
 
@@ -23,25 +23,28 @@ def _random(rows: RowSource) -> Rows:
 def complete(rows: RowSource, medoids: Iterable[int]) -> Assignment:
     """Return the state with some medoids, and the others, up to k, as k-medoids++ draws them.
 
-    Each with a probability in proportion to weight times distance to the nearest medoid so far.
+    Each with a probability in proportion to weight times distance to the nearest medoid so far; candidates that are no
+    points have neither, and are drawn alike.
     """
     problem, assignment = rows.problem, rows.assign(medoids)
     eligible = problem.eligible
-    weights = np.where(eligible, problem.weights, 0)
-    chance = weights * np.maximum(assignment.d1, 0) if assignment.medoids else weights.copy()
+    weights = np.zeros(len(eligible)) if problem.rectangular else np.where(eligible, problem.weights, 0)
+
+    def chances() -> Float64s:
+        alike = problem.rectangular or not assignment.medoids
+        out: Float64s = weights * (1.0 if alike else np.maximum(assignment.d1, 0))
+        return out
+
+    chance = chances()
     while len(assignment.medoids) < problem.k:
         chance[assignment.medoids] = 0
         if not chance.any():  # only duplicates of medoids are left
             chance = eligible.astype(float)
             chance[assignment.medoids] = 0
-        i = int(rows.run.random.choice(problem.n, p=chance / chance.sum()))
+        i = int(rows.run.random.choice(len(eligible), p=chance / chance.sum()))
         rows.add(assignment, i)
-        chance = weights * np.maximum(assignment.d1, 0)
+        chance = chances()
     return assignment
-
-
-def _plus_plus(rows: RowSource) -> Rows:
-    return np.array(complete(rows, rows.problem.frozen).medoids)
 
 
 def _lab(rows: RowSource) -> Rows:
@@ -53,7 +56,8 @@ def _lab(rows: RowSource) -> Rows:
         free = np.setdiff1d(candidates, assignment.medoids)
         drawn = points = np.sort(rows.run.random.choice(free, min(size, len(free)), replace=False))
         if problem.allowed is not None:  # the points that the choice is for need not be candidates
-            others = np.setdiff1d(problem.references, assignment.medoids)
+            medoids = [] if problem.rectangular else assignment.medoids
+            others = np.setdiff1d(problem.references, medoids)
             points = np.sort(rows.run.random.choice(others, min(size, len(others)), replace=False))
         block = rows.block(drawn, points)
         near, weights = np.minimum(block, assignment.d1[points]), problem.weights[points]
@@ -62,7 +66,11 @@ def _lab(rows: RowSource) -> Rows:
     return np.array(assignment.medoids)
 
 
-RANDOM_INITS: dict[str, Callable[[RowSource], Rows]] = {"random": _random, "k-medoids++": _plus_plus, "lab": _lab}
+RANDOM_INITS: dict[str, Callable[[RowSource], Rows]] = {
+    "random": _random,
+    "k-medoids++": lambda rows: np.array(complete(rows, rows.problem.frozen).medoids),
+    "lab": _lab,
+}
 
 
 def initialize(rows: RowSource) -> Assignment:

@@ -25,7 +25,7 @@ class Problem:
     ----------
     distance : Dissimilarity
     weights : ndarray of shape (n,)
-        A point of weight 0 is never a medoid.
+        A point of weight 0 is never a medoid unless it is ``allowed``.
     k : int
     init : str or ndarray
     max_iter : int
@@ -46,7 +46,7 @@ class Problem:
         Restarts after convergence.
     frozen : tuple of int
         Rows that stay medoids.
-    allowed : ndarray of bool, shape (n,), or None
+    allowed : ndarray of bool, shape (n_rows,), or None
         Rows that may become medoids, including the frozen and given initial ones; None for all of positive weight.
     """
 
@@ -70,6 +70,16 @@ class Problem:
         return self.distance.n
 
     @property
+    def n_rows(self) -> int:
+        """Number of rows, some of which become medoids."""
+        return self.distance.n_rows
+
+    @property
+    def rectangular(self) -> bool:
+        """Whether medoids are not among the points: the rows of a given matrix are no points, the columns are."""
+        return self.n_rows != self.n
+
+    @property
     def starts_with_build(self) -> bool:
         return isinstance(self.init, str) and self.init == "build"
 
@@ -80,8 +90,7 @@ class Problem:
     @property
     def eligible(self) -> Bools:
         """Whether each row may become a medoid."""
-        weighed: Bools = self.weights > 0
-        return weighed if self.allowed is None else weighed & self.allowed
+        return self.weights > 0 if self.allowed is None else self.allowed
 
     @property
     def candidates(self) -> Rows:

@@ -32,7 +32,10 @@ class RowSource:
 
     def assign(self, medoids: Iterable[int]) -> Assignment:
         """Return the state with these medoids."""
-        assignment = Assignment(self.problem.weights, self.lookup(), self.problem.frozen, self.problem.tol)
+        problem = self.problem
+        assignment = Assignment(
+            problem.weights, self.lookup(), problem.frozen, tol=problem.tol, members=not problem.rectangular
+        )
         self.add_all(assignment, np.array(list(medoids), dtype=np.intp))
         return assignment
 

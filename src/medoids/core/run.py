@@ -153,8 +153,7 @@ class Run:
 
     def resume(self, assign: Callable[[list[int]], Assignment]) -> Assignment | None:
         """Return the state of the checkpoint, once; None without one."""
-        saved = self._saved
-        if saved is None:
+        if (saved := self._saved) is None:
             return None
         assignment = assign(saved.medoids)
         self._saved = None  # only now: an interrupt before must not lose it

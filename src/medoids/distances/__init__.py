@@ -28,13 +28,12 @@ Files:
     scaled.py         wraps a distance of vectors whose squares would leave the range of float64
     counting.py       wraps any distance and counts
     objects.py        rows of any kind of X
-    vocabulary.py     numbers for tokens, labels, members
     kernels/          Numba kernels, one file for each kind
 """
 
 from medoids.distances.calls import Calls
 from medoids.distances.counting import Count, Counted, Tally
-from medoids.distances.objects import count_rows, take_rows
+from medoids.distances.objects import count_points, count_rows, take_rows
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index
 from medoids.distances.registry import (
     METRICS,
@@ -62,6 +61,7 @@ __all__ = [
     "MetricInfo",
     "Tally",
     "available_metrics",
+    "count_points",
     "count_rows",
     "dissimilarity",
     "find_metric",

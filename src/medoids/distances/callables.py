@@ -92,14 +92,13 @@ class CallableDistance(Dissimilarity):
         return CallableDistance(objects, self._function, self._parameters, self.symmetric, self._calls, numbers)
 
     def cross(self, queries: Any) -> Float64s:
-        i, j = np.arange(self.n), np.arange(count_rows(queries))
         with Calls(self._calls.n_jobs) as calls:
             return calls.block(
                 self._call,
                 self._objects,
-                i,
+                np.arange(self.n),
                 queries,
-                j,
+                np.arange(count_rows(queries)),
                 naming=lambda r, c: f"row {self._numbers[r]} and query {c} of X",
             )
 

@@ -22,6 +22,9 @@ class Count:
     computed: int = 0
     cached: int = 0
 
+    def __sub__(self, other: Count) -> Count:
+        return Count(self.requested - other.requested, self.computed - other.computed, self.cached - other.cached)
+
 
 class Tally:
     """Counts per phase; the algorithm sets the current phase.
@@ -31,39 +34,35 @@ class Tally:
     counts : dict of str to Count
     calls : int
         Calls of a metric that is a Python function, counted while a block is being computed.
+    current : str
+        The phase that is under way.
     """
 
     def __init__(self) -> None:
         self.counts: dict[str, Count] = {}
         self.calls = 0
-        self._phase = "exact"
+        self.current = "exact"
         self._plans: dict[str, tuple[int, int]] = {}
         self._lock = Lock()
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        before, self._phase = self._phase, name
+        before, self.current = self.current, name
         try:
             yield
         finally:
-            self._phase = before
+            self.current = before
 
     def add(self, *, computed: int = 0, cached: int = 0) -> None:
         with self._lock:
-            count = self.counts.setdefault(self._phase, Count())
+            count = self.counts.setdefault(self.current, Count())
             count.requested += computed + cached
             count.computed += computed
             count.cached += cached
 
-    @property
-    def current(self) -> str:
-        """The phase that is under way."""
-        return self._phase
-
     def plan(self, total: int) -> None:
         """Say how many distances the current phase is going to compute from here on."""
-        done = self.counts.get(self._phase, Count())
-        self._plans[self._phase] = (done.computed, total)
+        self._plans[self.current] = (self.counts.get(self.current, Count()).computed, total)
 
     @property
     def share(self) -> float | None:
@@ -76,11 +75,10 @@ class Tally:
         ...     tally.share
         0.25
         """
-        phase = self._phase
-        if phase not in self._plans:
+        if self.current not in self._plans:
             return None
-        before, total = self._plans[phase]
-        return min(1.0, (self.counts.get(phase, Count()).computed - before) / max(1, total))
+        before, total = self._plans[self.current]
+        return min(1.0, (self.counts.get(self.current, Count()).computed - before) / max(1, total))
 
     @property
     def computed(self) -> int:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from medoids.distances.protocol import Floats, Index, numbers_of
-from medoids.distances.scaled import Scalable
+from medoids.distances.scaled import minkowski_pairs
 from medoids.distances.scaling import UnitRule
 from medoids.distances.working_copy import VectorDistance, fits_float32
 from medoids.engine.arrays import Float64s, Rows
@@ -62,6 +62,9 @@ class Elementwise(VectorDistance):
     ) -> None:
         super().__init__(X, metric, compiled=compiled, centre=centre)
         self._p, self._options = p, {"p": p}
+        if metric not in _EQUALITY:
+            power = {"manhattan": 1.0, "chebyshev": np.inf, "minkowski": p}.get(metric)
+            self._rule = UnitRule(metric, int(metric in _CENTRED), power)
         self.triangle = metric in ("manhattan", "chebyshev") or (metric == "minkowski" and p >= 1)
         if centre is None and metric in _CENTRED and dtype != np.float64:
             self._centre = X.mean(axis=0, dtype=np.float64)
@@ -71,8 +74,7 @@ class Elementwise(VectorDistance):
         self.exact = self.dtype == np.float64
         if self.exact:
             self._centre, self._copy_dtype = None, X.dtype
-        kind = "power" if metric == "minkowski" else f"difference, {self.dtype}"
-        self.cost = COSTS[kind].of(X.shape[1])
+        self.cost = COSTS["power" if metric == "minkowski" else f"difference, {self.dtype}"].of(X.shape[1])
 
     def _fits_float32(self, top: float) -> bool:
         p = self._p if self._metric == "minkowski" else 1.0
@@ -138,10 +140,7 @@ class Elementwise(VectorDistance):
         least = np.finfo(np.float64).tiny ** (1 / self._p) * (1 + 1e-9)
         a, b = np.nonzero(~((out >= least) & (out < np.inf)))
         for chunk in row_spans(len(a), X.shape[1]):
-            difference = np.abs(X[i[a[chunk]]].astype(np.float64) - Y[j[b[chunk]]])
-            top = difference.max(axis=1, initial=0)
-            unit = np.where(top > 0, top, 1)
-            out[a[chunk], b[chunk]] = top * ((difference / unit[:, None]) ** self._p).sum(axis=1) ** (1 / self._p)
+            out[a[chunk], b[chunk]] = minkowski_pairs(X[i[a[chunk]]], Y[j[b[chunk]]], self._p)
         return out
 
     def _check(self, out: Floats, i: Rows, j: Rows) -> Floats:
@@ -156,13 +155,6 @@ class Elementwise(VectorDistance):
             f"the distance from row {row} to row {column} of X is {out[a, b]} under metric={self._metric!r}; "
             "rescale X, or use a metric that is finite on it"
         )
-
-    def scaling(self) -> tuple[Floats, Callable[[Any], Scalable], UnitRule] | None:
-        if self._metric in _EQUALITY:
-            return None
-        power = {"manhattan": 1.0, "chebyshev": np.inf, "minkowski": self._p}.get(self._metric)
-        make = partial(self._remake, dtype=np.float64, compiled=self._compiled)
-        return self._X, make, UnitRule(self._metric, int(self._metric in _CENTRED), power)
 
     def cross_unscaled(self, queries: Floats) -> Float64s:
         return self._fill(self._X, slice(None), queries, slice(None))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sized
+from collections.abc import Hashable, Iterable, Sized
 from copy import copy
 from typing import Any, Self
 
@@ -15,7 +15,7 @@ from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.engine.budget import CHUNK_NS
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["Encoded", "starts_of"]
+__all__ = ["Encoded", "Vocabulary", "starts_of"]
 
 
 class Encoded(Dissimilarity):
@@ -71,3 +71,23 @@ def starts_of(parts: Iterable[Sized]) -> Rows:
     [0, 3, 3, 8]
     """
     return np.cumsum([0, *map(len, parts)], dtype=np.intp)
+
+
+class Vocabulary(dict[Hashable, int]):
+    """Consecutive numbers in the order in which objects first appear.
+
+    Equality decides, not the hash: -1 and -2 have the same hash in Python. A vocabulary of another one is a copy, which
+    may grow without the other: for new data.
+
+    Examples
+    --------
+    >>> words = Vocabulary()
+    >>> words.numbers(["to", "be", "or", "not", "to", "be"])
+    [0, 1, 2, 3, 0, 1]
+    >>> Vocabulary(words).numbers(["that", "is"]), len(words)
+    ([4, 5], 4)
+    """
+
+    def numbers(self, objects: Iterable[Hashable]) -> list[int]:
+        """Return the number of each object; new ones get new numbers."""
+        return [self.setdefault(one, len(self)) for one in objects]

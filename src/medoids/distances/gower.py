@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.encoded import Encoded
-from medoids.distances.vocabulary import Vocabulary
+from medoids.distances.encoded import Encoded, Vocabulary
 from medoids.engine.arrays import Bools, Float64s, Rows
 from medoids.engine.budget import COSTS
 
@@ -165,8 +164,10 @@ def _fit(name: Any, weight: float, values: Any, categorical: bool) -> _Column:
         return _Column(name, weight, categories=categories)
     numbers = _numbers(values)
     if np.isinf(numbers).any():
-        row = int(np.argmax(np.isinf(numbers)))
-        raise ValueError(f"X contains infinity: row {row} of column {name!r}; replace it by None, or by a number")
+        raise ValueError(
+            f"X contains infinity: row {int(np.argmax(np.isinf(numbers)))} of column {name!r}; replace it by None, or "
+            "by a number"
+        )
     if np.isnan(numbers).all():
         return _Column(name, weight)
     low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))

@@ -14,15 +14,10 @@ A row without direction (zeros under cosine, a constant under correlation) is at
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from medoids.distances.protocol import Floats, Index, numbers_of
-from medoids.distances.scaled import Scalable
 from medoids.distances.scaling import ANGULAR, UnitRule
 from medoids.distances.working_copy import VectorDistance, fits_float32, varying_columns
 from medoids.engine.arrays import Float64s, Rows
@@ -66,6 +61,7 @@ class InnerProduct(VectorDistance):
     ) -> None:
         super().__init__(X, metric, compiled=compiled, centre=centre)
         self._power, self._angular = _POWERS[metric], metric in ANGULAR
+        self._rule = UnitRule(metric, self._power, None if self._angular else 2)
         self.triangle = metric == "euclidean"
         # A part of a larger whole does not show which columns vary there.
         if compiled and not self._angular and centre is None:
@@ -78,9 +74,9 @@ class InnerProduct(VectorDistance):
             self._centre = X.mean(axis=0, dtype=np.float64)
         top = self._fit_all()
         if not self._squares.max() < _LARGEST_SQUARE:
-            row = int(np.argmax(self._squares))
             raise ValueError(
-                f"row {row} of X is too large: its squared distances overflow; rescale X before metric={metric!r}"
+                f"row {int(np.argmax(self._squares))} of X is too large: its squared distances overflow; rescale X "
+                f"before metric={metric!r}"
             )
         if dtype is None:
             dtype = np.float32 if self._fits_float32(top) else np.float64
@@ -160,8 +156,8 @@ class InnerProduct(VectorDistance):
         from medoids.distances.kernels.products import short_steps
 
         W, i, j = self._work, numbers_of(rows, self.n), numbers_of(columns, self.n)
-        near = NEAR_PRODUCT[self.dtype.itemsize]
-        short_steps(W, i, j, self._lengths[rows], self._lengths[columns], near, self._power, step, places, values)
+        lengths, near = (self._lengths[rows], self._lengths[columns]), NEAR_PRODUCT[self.dtype.itemsize]
+        short_steps(W, i, j, *lengths, near, self._power, step, places, values)
         return True
 
     def exact_block(self, rows: Index, columns: Index) -> Float64s:
@@ -207,15 +203,10 @@ class InnerProduct(VectorDistance):
             return np.sqrt(out, out=out)
         return out * 0.5 if self._power == 0 else out
 
-    def scaling(self) -> tuple[Floats, Callable[[Any], Scalable], UnitRule]:
-        make = partial(self._remake, dtype=np.float64, compiled=self._compiled)
-        return self._X, make, UnitRule(self._metric, self._power, None if self._angular else 2)
-
     def cross_unscaled(self, queries: Floats) -> Float64s:
         # One object over both, so that near pairs are summed directly here too; queries come in chunks.
         out = np.empty((self.n, len(queries)))
         for chunk in row_spans(*queries.shape):
-            both = np.concatenate([self._X, queries[chunk]])
-            distance = InnerProduct(both, self._metric, dtype=np.float64, compiled=self._compiled)
-            out[:, chunk] = distance.block(slice(0, self.n), slice(self.n, distance.n))
+            both = self._remake(np.concatenate([self._X, queries[chunk]]), dtype=np.float64, compiled=self._compiled)
+            out[:, chunk] = both.block(slice(0, self.n), slice(self.n, both.n))
         return out

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 
 from medoids.distances.protocol import Index
 
-__all__ = ["count_rows", "take_rows"]
+__all__ = ["count_points", "count_rows", "take_rows"]
 
 
 def count_rows(X: Any) -> int:
@@ -19,6 +19,15 @@ def count_rows(X: Any) -> int:
     2
     """
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def count_points(X: Any, metric: Any) -> int:
+    """Return the number of points that are assigned: rows, or the columns of a matrix of distances.
+
+    >>> count_points(np.ones((3, 5)), "precomputed"), count_points(np.ones((3, 5)), "euclidean")
+    (5, 3)
+    """
+    return int(X.shape[1]) if isinstance(metric, str) and metric == "precomputed" else count_rows(X)
 
 
 def take_rows(X: Any, rows: Index) -> Any:

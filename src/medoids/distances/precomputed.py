@@ -12,9 +12,10 @@ __all__ = ["Precomputed"]
 
 
 class Precomputed(Dissimilarity):
-    """A square array, possibly memory-mapped, of floats or integers; never copied as a whole.
+    """An array, possibly memory-mapped, of floats or integers; never copied as a whole.
 
-    It counts as asymmetric: finding out costs as much as reading it, and would only save reading it.
+    It is square, or has a row for each candidate and a column for each point, which are then different objects. It
+    counts as asymmetric: finding out costs as much as reading it, and would only save reading it.
     """
 
     cost = COSTS["precomputed"].pair
@@ -22,8 +23,12 @@ class Precomputed(Dissimilarity):
     def __init__(self, matrix: Floats) -> None:
         # A memory map as a plain array: the same pages, of a type that kernels accept.
         self.matrix = np.asarray(matrix)
-        self.n = self.matrix.shape[0]
+        self.n = self.matrix.shape[1]
         self.dtype = self.matrix.dtype
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.matrix.shape[0])
 
     def block(self, rows: Index, columns: Index) -> Floats:
         if isinstance(rows, slice) or isinstance(columns, slice):
@@ -31,6 +36,8 @@ class Precomputed(Dissimilarity):
         return self.matrix[np.ix_(rows, columns)]
 
     def take(self, rows: Index) -> Precomputed:
+        if self.n_rows != self.n:  # medoids without points, which have no distances among themselves: for `cross`
+            return Precomputed(self.matrix[rows, :0])
         return Precomputed(self.block(rows, rows))
 
     def cross(self, queries: Floats) -> Float64s:

@@ -149,6 +149,11 @@ class Dissimilarity(Searchable, Shareable, ABC):
     triangle: bool = False
     threaded: bool = True
 
+    @property
+    def n_rows(self) -> int:
+        """Number of objects that may be medoids: those of the points, except in a rectangular matrix."""
+        return self.n
+
     @abstractmethod
     def block(self, rows: Index, columns: Index) -> Floats:
         """Return distances d(row, column) as an array of shape (rows, columns)."""
@@ -183,6 +188,10 @@ class Wrapper(Dissimilarity):
         self.timed, self.remembers = inner.timed, inner.remembers
         self.wide_range, self.least_accurate = inner.wide_range, inner.least_accurate
 
+    @property
+    def n_rows(self) -> int:
+        return self._inner.n_rows
+
     def prepare(self, threads: Threads | None = None) -> None:
         self._inner.prepare(threads)
 
@@ -196,6 +205,10 @@ class _Reordered(Wrapper):
     def __init__(self, inner: Dissimilarity, order: Rows) -> None:
         super().__init__(inner)
         self.n, self._order = len(order), order
+
+    @property
+    def n_rows(self) -> int:
+        return self.n
 
     def block(self, rows: Index, columns: Index) -> Floats:
         return self._inner.block(self._order[rows], self._order[columns])

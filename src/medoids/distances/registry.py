@@ -83,8 +83,8 @@ def _make_vectors(name: str, X: Floats, parameters: dict[str, Any]) -> Dissimila
     dtype = np.float64 if small else None
     if name in ("euclidean", "sqeuclidean", "cosine", "correlation"):
         return InnerProduct(X, name, dtype=dtype, compiled=not small)
-    compiled = not small or len(X) ** 2 * X.shape[1] > SCIPY_COORDINATES
-    return Elementwise(X, name, p=float(parameters.get("p", 2)), dtype=dtype, compiled=compiled)
+    many = len(X) ** 2 * X.shape[1] > SCIPY_COORDINATES
+    return Elementwise(X, name, p=float(parameters.get("p", 2)), dtype=dtype, compiled=many or not small)
 
 
 def _minkowski(X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
@@ -102,13 +102,9 @@ def _strings(name: str) -> list[MetricEntry]:
     formula = STRING_METRICS[name][1]
     share = formula if name.startswith("jaro") else f"{name} as a share of its largest value for the two lengths"
     return [
-        MetricEntry(full, (), text, partial(_string, full), own.get(name, {}), kind="strings", extra="strings")
+        MetricEntry(full, (), text, partial(Strings, full), own.get(name, {}), kind="strings", extra="strings")
         for full, text in ((name, formula), (f"normalized_{name}", share))
     ]
-
-
-def _string(name: str, X: Any, parameters: dict[str, Any]) -> Dissimilarity:
-    return Strings(X, name, parameters)
 
 
 def _vectors(name: str, formula: str, *aliases: str, degree: int | None = None) -> MetricEntry:
@@ -248,8 +244,7 @@ def find_metric(name: Any, kind: str | None = None) -> MetricEntry:
         near = get_close_matches(name.lower(), _ALIASES) if isinstance(name, str) else []
         guess = f"did you mean {' or '.join(map(repr, near))}? It" if near else "it"
         raise ValueError(f"metric={name!r} is unknown; {guess} must be a callable f(a, b) or one of {sorted(_ALIASES)}")
-    found = _ALIASES[name]
-    return METRICS[found] if kind is None else _ENTRIES_BY_KIND[found][kind]
+    return METRICS[_ALIASES[name]] if kind is None else _ENTRIES_BY_KIND[_ALIASES[name]][kind]
 
 
 def kind_of(metric: Any, X: Any = None) -> str:

@@ -24,7 +24,7 @@ from medoids.distances.scaling import ANGULAR, SQUARED_EXPONENT, UnitRule, extre
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import row_spans
 
-__all__ = ["Scalable", "Scaled"]
+__all__ = ["Scalable", "Scaled", "minkowski_pairs"]
 
 # A distance below two to this power, in its unit, may have lost digits, by whether squares are summed: those of squares
 # that underflow, or of rows that became subnormal.
@@ -45,8 +45,7 @@ class Scalable(Dissimilarity):
         """Return what `cross` does, for queries that need no other unit."""
 
     def cross(self, queries: Any) -> Float64s:
-        found = self.scaling()
-        if found is not None:
+        if found := self.scaling():
             X, make, scaling = found
             e = scaling.unit(X, queries)
             if e is not None:
@@ -105,8 +104,7 @@ class Scaled(Wrapper):
         if Y is self._X:
             doubtful &= i[:, None] != j
         a, b = np.nonzero(doubtful)
-        width = 1 if self._scaling.p is None else self._X.shape[1]
-        for chunk in row_spans(len(a), width):
+        for chunk in row_spans(len(a), 1 if self._scaling.p is None else self._X.shape[1]):
             out[a[chunk], b[chunk]] = self._pairs(i[a[chunk]], Y, j[b[chunk]])
         return out
 
@@ -115,7 +113,7 @@ class Scaled(Wrapper):
         scaling = self._scaling
         if scaling.p is None:
             return self._warped_pairs(i, Y, j)
-        out = _minkowski_pairs(take_rows(self._X, i), take_rows(Y, j), scaling.p)
+        out = minkowski_pairs(take_rows(self._X, i), take_rows(Y, j), scaling.p)
         # A square that underflows must not become 0, which only equal rows have.
         return out if scaling.degree == 1 else np.maximum(out**2, np.where(out > 0, 5e-324, 0))
 
@@ -145,8 +143,7 @@ class Scaled(Wrapper):
         return self._inner.hosting(objects, numbers, facts)
 
     def take(self, rows: Index) -> Scaled:
-        some = take_rows(self._X, numbers_of(rows, self.n))
-        return Scaled(some, self._make, self._e, self._scaling)
+        return Scaled(take_rows(self._X, numbers_of(rows, self.n)), self._make, self._e, self._scaling)
 
     def cross(self, queries: Any) -> Float64s:
         e = self._scaling.unit(self._X, queries) or 0
@@ -155,13 +152,10 @@ class Scaled(Wrapper):
         return both._in_own_unit(inner, np.arange(self.n), queries, np.arange(inner.shape[1]))
 
 
-def _minkowski_pairs(x: Any, y: Any, p: float) -> Float64s:
+def minkowski_pairs(x: Any, y: Any, p: float) -> Float64s:
     """Return distances of pairs of rows, in units of their largest difference: no power underflows or overflows."""
     difference = np.abs(x.astype(np.float64) - y.astype(np.float64))
     difference = difference.toarray() if issparse(difference) else difference
     top: Float64s = difference.max(axis=1, initial=0)
-    if not np.isfinite(p):
-        return top
     shares: Float64s = difference / np.where(top > 0, top, 1)[:, None]
-    lengths: Float64s = top * (shares**p).sum(axis=1) ** (1 / p)
-    return lengths
+    return top * (shares**p).sum(axis=1) ** (1 / p) if np.isfinite(p) else top

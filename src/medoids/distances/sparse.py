@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from medoids.distances.encoded import Encoded, starts_of
+from medoids.distances.encoded import Encoded, Vocabulary, starts_of
 from medoids.distances.scaled import Scalable
 from medoids.distances.scaling import UnitRule
-from medoids.distances.vocabulary import Vocabulary
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS, LANES, SPARSE_TABLE
 
@@ -50,8 +49,10 @@ class Sparse(Scalable, Encoded):
         self._metric = metric
         rows, norms = Sparse._encode(self, X)  # not that of a subclass: X are rows already
         if not np.isfinite(norms).all():
-            row = int(np.argmin(np.isfinite(norms)))
-            raise ValueError(f"row {row} of X is too large: its distances overflow; rescale X before metric={metric!r}")
+            raise ValueError(
+                f"row {int(np.argmin(np.isfinite(norms)))} of X is too large: its distances overflow; rescale X before "
+                f"metric={metric!r}"
+            )
         self.cost = COSTS["sparse"].of(rows.nnz / max(1, rows.shape[0]))
         self._store((rows, norms))
 

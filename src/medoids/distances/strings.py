@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.encoded import Encoded
+from medoids.distances.encoded import Encoded, Vocabulary
 from medoids.distances.protocol import Facts, Floats
-from medoids.distances.vocabulary import Vocabulary
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS
 
@@ -45,14 +44,14 @@ class Strings(Encoded):
 
     Parameters
     ----------
-    texts : sequence of str, or of sequences of hashable tokens
     metric : str
         A name, ``normalized_`` before it or not.
+    texts : sequence of str, or of sequences of hashable tokens
     parameters : dict
         rapidfuzz's own, such as ``weights`` of levenshtein.
     """
 
-    def __init__(self, texts: Any, metric: str, parameters: dict[str, Any]) -> None:
+    def __init__(self, metric: str, texts: Any, parameters: dict[str, Any]) -> None:
         self._metric, self._parameters = metric, _check_parameters(parameters)
         self._name = metric.removeprefix("normalized_")
         self._normalized = metric != self._name

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from medoids.distances.encoded import Encoded, starts_of
-from medoids.distances.vocabulary import Vocabulary
+from medoids.distances.encoded import Encoded, Vocabulary, starts_of
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS
 

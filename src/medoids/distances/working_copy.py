@@ -7,13 +7,16 @@ margins of images, may be left out: no product of centred rows needs them. Exact
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from copy import copy
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from medoids.distances.protocol import Facts, Index, numbers_of
 from medoids.distances.scaled import Scalable
+from medoids.distances.scaling import UnitRule
 from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.engine.budget import CONSTANT_SHARE, SPILL_BYTES
 from medoids.engine.mapped import release, scratch
@@ -36,6 +39,8 @@ class VectorDistance(Scalable):
     _columns : ndarray
         Columns of the copy.
     _copy_dtype, _length_dtype : numpy.dtype
+    _rule : UnitRule or None
+        How distances scale with X; None if no unit matters.
     _lengths : ndarray of shape (n,)
         Lengths of the rows of the copy, in its order, by whatever norm the metric needs.
     """
@@ -43,6 +48,7 @@ class VectorDistance(Scalable):
     symmetric = True
     _angular = False
     _lengths: Floats
+    _rule: UnitRule | None = None
 
     def __init__(self, X: Floats, metric: str, *, compiled: bool, centre: Float64s | None) -> None:
         self.n = X.shape[0]
@@ -157,6 +163,10 @@ class VectorDistance(Scalable):
 
     def _remake(self, X: Floats, **options: Any) -> Self:
         return type(self)(X, self._metric, **self._options, **options)
+
+    def scaling(self) -> tuple[Floats, Callable[[Any], Scalable], UnitRule] | None:
+        make = partial(self._remake, dtype=np.float64, compiled=self._compiled)
+        return None if self._rule is None else (self._X, make, self._rule)
 
     def put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
         self._X[rows] = objects

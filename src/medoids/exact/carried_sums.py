@@ -42,7 +42,7 @@ class CarriedSums:
     Parameters
     ----------
     rows : MatrixRows
-    allowed : ndarray of bool, shape (n,)
+    allowed : ndarray of bool, shape (n_rows,)
         Rows that may be medoids.
     k : int
     threads : Threads
@@ -52,8 +52,8 @@ class CarriedSums:
         self._rows, self._matrix, self._threads = rows, rows.matrix, threads
         self._allowed, self._k = allowed, k
         self._R = rows.matrix.by_reference
-        n = len(self._R)
-        self._S = np.zeros(n)
+        n, n_rows = self._R.shape
+        self._S = np.zeros(n_rows)
         self._T: Float64s | None = None
         self._empty, self._peak, self._reach = True, 0.0, 0.0
         self._d1, self._d2 = np.full(n, np.inf), np.full(n, np.inf)
@@ -72,7 +72,7 @@ class CarriedSums:
         self._peak = max(0.0 if fresh else self._peak, assignment.magnitude if assignment.medoids else 0.0)
         if fresh:
             self._S[:] = 0
-            self._T = np.zeros((self._k, len(changed))) if swaps else None
+            self._T = np.zeros((self._k, len(self._S))) if swaps else None
             visit = np.flatnonzero(assignment.weights > 0)
             old = visit[:0]
         else:
@@ -99,8 +99,8 @@ class CarriedSums:
 
     def _add_base(self, references: Rows, d1: Floats, before: Floats | None, w: Floats) -> None:
         """Add references to S, or change them from what they were before."""
-        R, S, n = self._R, self._S, len(self._R)
-        if n <= SMALL:
+        R, S = self._R, self._S
+        if max(R.shape) <= SMALL:
             for span in self._lots(references):
                 rows = R[references[span]]
                 kept = np.minimum(rows, d1[span, None])
@@ -118,9 +118,9 @@ class CarriedSums:
 
     def _add_both(self, references: Rows, d1: Floats, d2: Floats, slot: Rows, w: Floats) -> None:
         """Add references, sorted by slot, to S and T."""
-        R, S, T, n = self._R, self._S, self._T, len(self._R)
+        R, S, T = self._R, self._S, self._T
         assert T is not None
-        if n <= SMALL:
+        if max(R.shape) <= SMALL:
             for span in self._lots(references):
                 rows = R[references[span]]
                 kept = np.minimum(rows, d1[span, None])
@@ -137,7 +137,7 @@ class CarriedSums:
         self._in_tiles(len(references), work)
 
     def _lots(self, references: Rows) -> list[slice]:
-        return spans(len(references), max(1, (1 << 20) // len(self._R)))
+        return spans(len(references), max(1, (1 << 20) // len(self._S)))
 
     def _in_tiles(self, references: int, work: Callable[[slice, slice], None]) -> None:
         """Call ``work`` with tiles of arms in threads, for all references.
@@ -152,7 +152,7 @@ class CarriedSums:
         self._threads.map(tile, self._tiles())
 
     def _tiles(self) -> list[slice]:
-        n = len(self._R)
+        n = len(self._S)
         least, most, tiles = SUM_TILE
         return spans(n, min(max(-(-n // (tiles * self._threads.n_jobs)), least), most))
 
@@ -193,7 +193,7 @@ class CarriedSums:
         S, T = self._S, self._T
         assert T is not None
         slots = np.setdiff1d(np.arange(self._k), assignment.fixed)
-        if len(S) <= SMALL:
+        if max(self._R.shape) <= SMALL:
             lowest_T: Float64s = T[slots].min(axis=0, initial=np.inf)
             return S + lowest_T
         from medoids.exact.kernels import lowest_sums

@@ -275,12 +275,3 @@ def surest_arms(moments, t, removal, width, floor, allowed, start, stop, most, a
                     _, _, above = _judge(*sums, floor[i], 1 / t, known, j, width)
                     if above < most[j]:
                         most[j], arm[j] = above, i
-
-
-@kernel()
-def add_savings(R, v, w, start, stop, rho):  # type: ignore[no-untyped-def]
-    """rho_i += sum_s w_s max(0, v_s - d(i, s)): what a medoid at i could save of the prices v."""
-    for s in range(len(v)):
-        row, price, weight = R[s], v[s], w[s]
-        for i in range(start, stop):
-            rho[i] += weight * max(0.0, price - row[i])

@@ -40,9 +40,9 @@ class Matrix:
 
     Attributes
     ----------
-    values : ndarray of shape (n, n)
+    values : ndarray of shape (n_rows, n)
         ``values[i, s]`` is d(i, s).
-    by_reference : ndarray of shape (n, n)
+    by_reference : ndarray of shape (n, n_rows)
         The same memory, as [s, i].
     exact : bool
         Whether the values are good enough to decide.

@@ -9,6 +9,5 @@
     incumbent   the best solution so far
     solve       these in order, with a time limit, a gap to stop at, progress and a state to resume from
 
-Everything is a function of matrices. The room knows the acceptance tolerance and the compiler of kernels, and nothing
-else of the package; HiGHS is imported only where it is needed.
+All but `improve` and `instance_of` are functions of matrices. HiGHS is imported only where it is needed.
 """

@@ -32,8 +32,12 @@ _BETTER = 1e-7
 _LOOK = 10
 # Neighbours of a point that are kept are this multiple of points / k: prices lie below nearly all others.
 _REACH = 3
+_SHORTEST = 16
 # Share of the candidates that must be left for the lists to be compacted.
 _COMPACT = 0.8
+# Steps of a climb: at most this number. For a bound alone fewer where there are few medoids, because a step then reads
+# a large part of the distances: as many as keep the time near that of 120 steps that read all of them.
+_MOST_STEPS, _FEWEST_STEPS, _STEPS_PER_MEDOID = 2000, 300, 60
 
 
 @dataclass(eq=False)
@@ -62,7 +66,7 @@ class Climb:
 
 def prefix_length(problem: Instance) -> int:
     """Candidates of a point that are worth sorting."""
-    return min(problem.n_candidates, max(16, -(-_REACH * problem.n_candidates // problem.k)))
+    return min(problem.n_candidates, max(_SHORTEST, -(-_REACH * problem.n_candidates // problem.k)))
 
 
 def prices_of(problem: Instance, medoids: Rows) -> Float64s:
@@ -78,7 +82,7 @@ def climb(
     goal: Goal,
     loss: Callable[[], float],
     *,
-    steps: int = 2000,
+    steps: int = _MOST_STEPS,
     length: int | None = None,
     look: Callable[[Rows], object] | None = None,
     news: Callable[[float, Float64s], object] | None = None,
@@ -138,13 +142,16 @@ def climb(
     return best
 
 
-def lagrangian_bound(problem: Instance, medoids: Rows, *, gap: float = 1e-4, steps: int = 2000) -> float:
+def lagrangian_bound(problem: Instance, medoids: Rows, *, gap: float = 1e-4, memory: float = np.inf) -> float:
     """Return a number that no k medoids' loss falls below, at most the loss of the given ones.
 
-    The climb ends when it is within ``gap`` of that loss.
+    The climb ends when it is within ``gap`` of that loss; sorted lists take ``memory`` bytes, if that is enough for the
+    nearest few.
     """
     loss, goal = problem.loss(medoids), Goal(gap, problem.is_integral())
-    found = climb(problem, prices_of(problem, medoids), goal, lambda: loss, steps=steps)
+    steps = min(max(_FEWEST_STEPS, _STEPS_PER_MEDOID * problem.k), _MOST_STEPS)
+    length = int(min(prefix_length(problem), max(_SHORTEST, memory // Prefixes.bytes_needed(problem, 1))))
+    found = climb(problem, prices_of(problem, medoids), goal, lambda: loss, steps=steps, length=length)
     # What was dropped on the way has no loss below the cutoff.
     return min(goal.raised(min(found.bound, goal.cutoff(loss))), loss)
 

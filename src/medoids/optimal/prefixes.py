@@ -110,8 +110,12 @@ class Prefixes:
 
     def counts(self, chosen: Rows, prices: Float64s) -> Float64s:
         """How many of some candidates, alive ones, are nearer to each point than its price."""
-        flags = np.zeros(self._problem.n_candidates, dtype=bool)
+        problem = self._problem
+        if len(chosen) ** 2 < problem.n_candidates:  # fewer than there are candidates below a price
+            below: Float64s = np.count_nonzero(problem.by_point[:, chosen] < prices[:, None], axis=1).astype(float)
+            return below
+        flags = np.zeros(problem.n_candidates, dtype=bool)
         flags[chosen] = True
         out = np.empty(len(prices))
-        count_below(self.near, self.number, self.count, self.reach, self._problem.by_point, flags, prices, out)
+        count_below(self.near, self.number, self.count, self.reach, problem.by_point, flags, prices, out)
         return out

@@ -16,16 +16,16 @@ from medoids.core.assignment import Assignment
 from medoids.core.problem import Problem
 from medoids.core.rows import RowSource
 from medoids.core.run import Run
-from medoids.distances import Floats, count_rows
+from medoids.distances import Floats, count_points, count_rows
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import DEAR_NS
 from medoids.exact.carried_sums import CarriedSums
-from medoids.exact.matrix import Matrix, MatrixRows
+from medoids.exact.matrix import MARGIN, Matrix, MatrixRows
 from medoids.inputs import check_data
 from medoids.pipeline import prepare
 from medoids.quality.fitted import data_of, is_model, weights_of
-from medoids.quality.relaxation import dual_bound
-from medoids.settings import Settings, check_rows, check_weights
+from medoids.result import gap_between
+from medoids.settings import Settings, check_candidates, check_rows, check_weights, usable_weights
 
 __all__ = ["Certificate", "certify"]
 
@@ -79,10 +79,8 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """Share by which the loss may exceed the best possible one; infinite where the bound is not positive."""
-        if self.loss <= self.lower_bound:
-            return 0.0
-        return (self.loss - self.lower_bound) / self.lower_bound if self.lower_bound > 0 else float("inf")
+        """(loss - lower_bound) / lower_bound: by which share the loss may exceed the best possible one."""
+        return gap_between(self.loss, self.lower_bound)
 
     def __str__(self) -> str:
         if self.swap is None:
@@ -142,7 +140,9 @@ def certify(
     search of PairedPAM looks for one, with bounds so wide that the probability of overlooking it, by the normal tail
     exp(-w^2 / 2) at each of its tests, is at most 0.001.
 
-    *The bound* is the dual of the k-median relaxation, in which medoids may be taken by fractions. Up to about 7,000
+    *The bound* is the Lagrangian dual of the k-median problem, which climbs to the value of its linear relaxation (in
+    which medoids may be taken by fractions), or higher, as candidates that no better choice can have are dropped; the
+    climb ends within 0.01% of the loss. ``algorithm="optimal"`` goes on from there to a proof. Up to about 7,000
     points (1,400 where a distance is dear) it rests on all of them. Beyond that on independent samples of points, with
     all rows as candidates: the best loss on a sample is on average at most the best loss on all points, because the
     minimum over medoids of a mean over samples is at least the mean of the minima. So the mean of the samples' bounds
@@ -155,7 +155,7 @@ def certify(
     >>> from medoids import certify, k_medoids
     >>> X = load_iris().data
     >>> print(certify(k_medoids(X, 3), X))
-    no swap improves; within 0.0087% of the optimum
+    no swap improves; within 0.01% of the optimum
     >>> certify(X, [0, 50, 100]).swap
     (50, 78)
     """
@@ -179,15 +179,17 @@ def certify(
     else:
         metric = "euclidean" if metric is None else metric
         X = check_data(X, metric)
-    n = count_rows(X)
-    medoids = check_rows("medoid_indices", medoid_indices, n, check_weights(sample_weight, n))
+    n, points = count_rows(X), count_points(X, metric)
+    weights = check_weights(sample_weight, points, points="row" if n == points else "column")
+    usable = usable_weights(weights, check_candidates(candidates, n), n)
+    medoids = check_rows("medoid_indices", medoid_indices, n, usable)
     settings = Settings.of(locals(), init=medoids)
     with prepare(X, len(medoids), sample_weight, settings) as (problem, run):
         assignment = RowSource(problem, run).assign(medoids)
         total = problem.total_weight
         most = _CHEAP_RELAXED if problem.distance.cost < DEAR_NS else _DEAR_RELAXED
         fits = n**2 <= most and n**2 * problem.distance.dtype.itemsize <= problem.memory_limit
-        exact = fits or choose(problem, run)[0] == "fastpam1"
+        exact = fits or problem.rectangular or choose(problem, run)[0] == "fastpam1"
         best = _best_swap(problem, run, assignment) if exact else _likely_swap(problem, run, assignment)
         bound, probability = _lower_bound(problem, run, assignment, most)
         loss = assignment.loss / total
@@ -243,16 +245,15 @@ def _lower_bound(problem: Problem, run: Run, assignment: Assignment, most: int) 
 
 
 def _bound_on(problem: Problem, run: Run, assignment: Assignment, points: Rows, weights: Float64s) -> float:
-    return dual_bound(
-        _to_points(problem, run, points),
-        weights,
-        problem.eligible,
-        problem.k,
-        assignment.d1[points],
-        assignment.d2[points],
-        run.threads,
-        exact=problem.distance.exact,
-    )
+    """Return a number that no k medoids' mean distance to these points falls below."""
+    from medoids.optimal.dual import lagrangian_bound  # imports Numba
+    from medoids.optimal.instance import instance_of
+
+    # All choices of medoids count, also those without the frozen ones.
+    instance = instance_of(replace(problem, frozen=()), run, _to_points(problem, run, points), weights)
+    bound = lagrangian_bound(instance, np.array(assignment.medoids), memory=problem.memory_limit)
+    rounding = 0.0 if problem.distance.exact else MARGIN * float(weights @ np.abs(assignment.d1[points]))
+    return (bound - rounding) / float(weights.sum())
 
 
 def _to_points(problem: Problem, run: Run, points: Rows) -> Floats:

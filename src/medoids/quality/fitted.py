@@ -11,11 +11,11 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from medoids.distances import Count, Dissimilarity, count_rows, dissimilarity
+from medoids.distances import Count, Dissimilarity, count_points, count_rows, dissimilarity
 from medoids.engine.arrays import Float64s
 from medoids.inputs import check_data
 from medoids.result import Clustering
-from medoids.settings import check_weights
+from medoids.settings import OPTIMAL_RESTARTS, check_weights
 
 __all__ = ["clustering_of", "data_of", "in_memory", "is_model", "measured", "trace_of", "weights_of"]
 
@@ -77,7 +77,16 @@ def clustering_of(model: Any) -> Clustering:
         trace=model.trace_,
         parameters={**parameters, "n_clusters": model.n_clusters_},
         sample_weight=in_memory(model._sample_weight, client),
+        **_proof_of(model),
     )
+
+
+def _proof_of(model: Any) -> dict[str, Any]:
+    """Return what an estimator knows of restarts and of the best possible loss."""
+    restarts = OPTIMAL_RESTARTS if model.algorithm_ == "optimal" and not model.n_restarts else model.n_restarts
+    if getattr(model, "gap_", None) is None:
+        return {"n_restarts": restarts}
+    return {"n_restarts": restarts, "lower_bound": model.lower_bound_, "gap": model.gap_, "proved": model.converged_}
 
 
 def data_of(model: Any, X: Any) -> tuple[Clustering, Any]:
@@ -92,10 +101,10 @@ def data_of(model: Any, X: Any) -> tuple[Clustering, Any]:
     # An estimator knows the columns that it was fitted to, a Clustering does not.
     estimator = None if isinstance(model, Clustering) else model
     checked = check_data(in_memory(X), metric, estimator, reset=estimator is None)
-    rows = count_rows(checked)
-    if rows != len(found.labels):
+    points = count_points(checked, metric)
+    if points != len(found.labels):
         raise ValueError(
-            f"X has {rows} rows, but the clustering has {len(found.labels)} points; pass the data that it was made of"
+            f"X has {points} rows, but the clustering has {len(found.labels)} points; pass the data that it was made of"
         )
     return found, checked
 
@@ -103,6 +112,11 @@ def data_of(model: Any, X: Any) -> tuple[Clustering, Any]:
 def measured(model: Any, X: Any) -> tuple[Clustering, Dissimilarity, Any, Any]:
     """Return a clustering, the distance that it was made with, the metric, and X as that takes it."""
     found, checked = data_of(model, X)
+    if count_rows(checked) != len(found.labels):
+        raise ValueError(
+            f"X is a matrix of {count_rows(checked)} candidates and {len(found.labels)} points, and distances among "
+            "the points are needed here; pass a square matrix, or the data"
+        )
     metric = found.parameters.get("metric", "euclidean")
     return found, dissimilarity(checked, metric, found.parameters.get("metric_params")), metric, checked
 

@@ -23,7 +23,7 @@ from medoids.core.assignment import KeptRows
 from medoids.core.problem import Problem, Solution
 from medoids.core.run import Run
 from medoids.core.sampling import with_candidates
-from medoids.distances import SMALL, Count, Dissimilarity, Tally, count_rows
+from medoids.distances import SMALL, Count, Dissimilarity, count_points, count_rows
 from medoids.distances.precomputed import Precomputed
 from medoids.engine.arrays import Rows
 from medoids.exact.matrix import Matrix, MatrixRows
@@ -35,12 +35,14 @@ from medoids.quality.silhouettes import Silhouette, medoid_silhouettes, silhouet
 from medoids.result import Clustering, TraceRecord, short
 from medoids.settings import (
     Settings,
+    check_candidates,
     check_checkpoint,
     check_choice,
     check_frozen,
     check_k_range,
     check_time_limit,
     check_weights,
+    usable_weights,
 )
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["CRITERIA", "KPath", "fit_auto", "k_path"]
 
 CRITERIA = ("medoid_silhouette", "silhouette", "elbow", "stability")
+_Counts = dict[str, Count]
 # Algorithms that share BUILD and distances over all k.
 _SHARING = ("auto", "fastpam1", "pairedpam")
 # Points drawn for the silhouette where n^2 distances are too many.
@@ -131,20 +134,17 @@ class KPath:
 
     def explain(self, criterion: str = "medoid_silhouette") -> str:
         """Return a suggestion and its reason in one sentence."""
-        k = self.suggest(criterion)
-        ks = self.scores["k"]
-        tried = f"of k = {ks[0]} to {ks[-1]}"
-        at = int(np.flatnonzero(ks == k)[0])
+        k, ks = self.suggest(criterion), self.scores["k"]
         if criterion == "elbow":
-            return f"k = {k}: {tried} the loss, {self.losses[k]:.4g}, bends most here"
-        if criterion == "stability":
-            agreed = f"with an adjusted Rand index of {self.stability[k]:.2f}"
-            return f"k = {k}: {tried} fits on halves of the data agree best, {agreed}"
-        name = criterion.replace("_", " ")
-        error = ""
-        if criterion == "silhouette" and self.silhouettes[k].error:
-            error = f" ± {1.96 * self.silhouettes[k].error:.3f}"
-        return f"k = {k}: {tried} it has the highest {name}, {self.scores[criterion][at]:.3f}{error}"
+            why = f"the loss, {self.losses[k]:.4g}, bends most here"
+        elif criterion == "stability":
+            rand = self.stability[k]
+            why = f"fits on halves of the data agree best, with an adjusted Rand index of {rand:.2f}"
+        else:
+            error = self.silhouettes[k].error if criterion == "silhouette" else 0
+            value = f"{self.scores[criterion][ks == k][0]:.3f}{f' ± {1.96 * error:.3f}' if error else ''}"
+            why = f"it has the highest {criterion.replace('_', ' ')}, {value}"
+        return f"k = {k}: of k = {ks[0]} to {ks[-1]} {why}"
 
     @cached_property
     def stability(self) -> dict[int, float]:
@@ -216,8 +216,7 @@ random_state, n_jobs, verbose
     >>> path.explain()
     'k = 4: of k = 2 to 8 it has the highest medoid silhouette, 0.824'
     """
-    settings = Settings.of(locals())
-    return _path(check_data(X, metric), sample_weight, settings)[0]
+    return _path(check_data(X, metric), sample_weight, Settings.of(locals()))[0]
 
 
 def fit_auto(X: Any, sample_weight: Any, settings: Settings) -> tuple[Clustering, Dissimilarity]:
@@ -243,11 +242,17 @@ def fit_auto(X: Any, sample_weight: Any, settings: Settings) -> tuple[Clustering
 def _path(X: Any, sample_weight: Any, settings: Settings) -> tuple[KPath, Dissimilarity]:
     check_choice("algorithm, to share its work over all k,", settings.algorithm, _SHARING)
     n = count_rows(X)
+    if count_points(X, settings.metric) != n:
+        raise ValueError(
+            f"X is a matrix of {n} candidates and {count_points(X, settings.metric)} points, for which the number of "
+            "clusters must be given; pass a number, or a square matrix"
+        )
     weights = check_weights(sample_weight, n)
+    usable = usable_weights(weights, check_candidates(settings.candidates, n), n)
     # Drawn once: a RandomState that is asked again, for the stability, must not give another permutation.
     settings = replace(settings, random_state=_seed(settings.random_state))
-    frozen = check_frozen(settings.frozen_medoids, "build", n, n, weights)
-    ks = check_k_range(settings.k_range, int(np.count_nonzero(weights)), len(frozen))
+    frozen = check_frozen(settings.frozen_medoids, "build", n, n, usable)
+    ks = check_k_range(settings.k_range, int(np.count_nonzero(usable)), len(frozen))
     clusterings, ratios = {}, []
     with prepare(X, ks[-1], sample_weight, settings) as (problem, run):
         build: Rows = np.zeros(0, dtype=np.intp)
@@ -266,7 +271,6 @@ def _path(X: Any, sample_weight: Any, settings: Settings) -> tuple[KPath, Dissim
                 values = medoid_silhouettes(assignment.d1, assignment.d2) if part.k > 1 else np.full(n, np.nan)
                 ratios.append(float(weights @ values / weights.sum()))
             found_silhouettes = _silhouettes(problem, run, clusterings)
-        tally = run.tally
         path = KPath(
             clusterings=clusterings,
             losses={k: found.loss for k, found in clusterings.items()},
@@ -281,8 +285,8 @@ def _path(X: Any, sample_weight: Any, settings: Settings) -> tuple[KPath, Dissim
             build=build,
             algorithm=algorithm,
             reason=reason,
-            n_evaluations=tally.computed,
-            counts=_since(Tally(), tally.counts),
+            n_evaluations=run.tally.computed,
+            counts=_since({}, run.tally.counts),
             _data=(X, sample_weight, settings),
         )
         return path, problem.distance
@@ -294,9 +298,9 @@ def _seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def _walk(problem: Problem, run: Run, ks: Sequence[int], algorithm: str) -> Iterator[tuple[Problem, Solution, Tally]]:
+def _walk(problem: Problem, run: Run, ks: Sequence[int], algorithm: str) -> Iterator[tuple[Problem, Solution, _Counts]]:
     """BUILD once, then swaps for each k from its first medoids; with the counts as they were before."""
-    before = Tally()
+    before: _Counts = {}
     search = PairedPAM(problem, run) if algorithm == "pairedpam" else None
     built = search.build() if search is not None else start(problem, run)[2]
     known = {}
@@ -305,27 +309,15 @@ def _walk(problem: Problem, run: Run, ks: Sequence[int], algorithm: str) -> Iter
     for k in ks:
         part = replace(problem, k=k, init=np.array(built.medoids[:k]))
         run.begin()
-        if search is not None:
-            solution = search.continue_with(part, run, known)
-        else:
-            solution = fastpam1(part, run, known)
+        solution = fastpam1(part, run, known) if search is None else search.continue_with(part, run, known)
         solution.trace = run.trace
         yield part, solution, before
-        before = _copy(run.tally)
+        before = _since({}, run.tally.counts)
 
 
-def _copy(tally: Tally) -> Tally:
-    copy = Tally()
-    copy.counts = {phase: replace(count) for phase, count in tally.counts.items()}
-    return copy
-
-
-def _since(before: Tally, now: dict[str, Count]) -> dict[str, Count]:
-    counts = {}
-    for phase, count in now.items():
-        old = before.counts.get(phase, Count())
-        counts[phase] = Count(count.requested - old.requested, count.computed - old.computed, count.cached - old.cached)
-    return counts
+def _since(before: _Counts, now: _Counts) -> _Counts:
+    """Return a copy of the counts, without those before."""
+    return {phase: count - before.get(phase, Count()) for phase, count in now.items()}
 
 
 def _silhouettes(problem: Problem, run: Run, clusterings: dict[int, Clustering]) -> dict[int, Silhouette]:
@@ -335,7 +327,6 @@ def _silhouettes(problem: Problem, run: Run, clusterings: dict[int, Clustering])
     ks = [k for k in clusterings if k > 1]
     if not ks:
         return {}
-    labels = [clusterings[k].labels for k in ks]
     distance: Dissimilarity = run.distance
     with run.phase("silhouette"):
         if run.has(Matrix):
@@ -343,7 +334,7 @@ def _silhouettes(problem: Problem, run: Run, clusterings: dict[int, Clustering])
             run.tally.add(cached=problem.n * len(rows))
         else:
             run.tally.plan(problem.n * len(rows))
-        found = silhouettes(distance, labels, problem.weights, rows, run.threads)
+        found = silhouettes(distance, [clusterings[k].labels for k in ks], problem.weights, rows, run.threads)
     return dict(zip(ks, found, strict=True))
 
 

@@ -195,13 +195,13 @@ def silhouettes(
             )
 
     threads.map(work, spans(m, _width(distance, n)), threaded=distance.threaded)
-    found = []
     w = weights[rows]
+    left = max(1 - m / np.count_nonzero(weights), 0.0)  # drawn without replacement: of all points nothing is in doubt
+    found = []
     for each in values:
         mean = float(w @ each / w.sum())
         spread = float(np.sqrt((w**2 @ (each - mean) ** 2) * m / max(m - 1, 1)) / w.sum())
-        left = 1 - m / np.count_nonzero(weights)  # drawn without replacement: of all points nothing is in doubt
-        found.append(Silhouette(mean, spread * float(np.sqrt(max(left, 0.0))), rows, each, n * m))
+        found.append(Silhouette(mean, spread * float(np.sqrt(left)), rows, each, n * m))
     return found
 
 

@@ -17,7 +17,6 @@ distances, but runs no algorithm.
     axes.py           axes of line charts
     notebook.py       what a notebook shows of a clustering
     palette.py        colours and shapes for all eyes and both colour schemes
-    images.py         arrays as PNG
     formatting.py     numbers and texts
 """
 

@@ -51,7 +51,6 @@ def map_chart(xy: Float64s, labels: Rows, medoids: Sequence[int], names: Sequenc
     scale = min((width - 2 * pad) / span[0], (height - 2 * pad) / span[1])
     place = (np.array([width / 2, height / 2]) + (xy - (low + high) / 2) * [scale, -scale]).round(1)
     groups, marks = [], []
-    order = np.argsort(labels, kind="stable")
     for j, (at, name) in enumerate(zip(medoids, map(escape, names), strict=True)):
         shape = f'href="#shape{shape_of(j)}"'
         uses = "".join(f'<use {shape} x="{x:g}" y="{y:g}"/>' for x, y in place[labels == j])
@@ -64,11 +63,10 @@ def map_chart(xy: Float64s, labels: Rows, medoids: Sequence[int], names: Sequenc
         )
     size = "small" if len(xy) > 1500 else "large"
     text = f"Map of {len(xy):,} points in {len(medoids)} clusters, with the medoids marked by their numbers"
-    chart = (
+    return (
         f'<svg class="map {size}" viewBox="0 0 {width:g} {height:.0f}" role="group" aria-label="{text}">'
         f"{''.join(groups)}<circle class='ring' r='9' visibility='hidden'/>{''.join(marks)}</svg>"
-    )
-    return chart, order
+    ), np.argsort(labels, kind="stable")
 
 
 def distance_strip(quantiles: Sequence[float], low: float, high: float, text: str) -> str:
@@ -76,8 +74,7 @@ def distance_strip(quantiles: Sequence[float], low: float, high: float, text: st
 
     ``quantiles`` are the 5, 25, 50, 75, 95 and 100% quantiles.
     """
-    span = (high - low) or 1.0
-    q5, q25, q50, q75, q95, q100 = (min(100 * (q - low) / span, 99.5) for q in quantiles)
+    q5, q25, q50, q75, q95, q100 = (min(100 * (q - low) / ((high - low) or 1.0), 99.5) for q in quantiles)
     return (
         f'<svg class="strip" viewBox="0 0 100 16" preserveAspectRatio="none" role="img" aria-label="{escape(text)}">'
         f"<title>{escape(text)}</title>"
@@ -111,15 +108,16 @@ def silhouette_chart(values: Float64s, labels: Rows, means: Float64s, overall: f
             for s, a, b in zip(members, edges[:-1], edges[1:], strict=True)
         )
         shape = f"M{across(0):.1f},{y:.1f}L{corners}L{across(0):.1f},{y + tall:.1f}z"
-        title = f"<title>cluster {j}: mean {means[j]:.3f}</title>"
-        parts.append(f'<path class="k{colour_of(j)}" data-cluster="{j}" d="{shape}">{title}</path>')
+        parts.append(
+            f'<path class="k{colour_of(j)}" data-cluster="{j}" d="{shape}">'
+            f"<title>cluster {j}: mean {means[j]:.3f}</title></path>"
+        )
         if tall >= 9 or k <= 30:
             label = f'x="{left - 10:g}" y="{y + tall / 2 + 4:.1f}" text-anchor="end"'
             parts.append(f'<text class="tick" {label}>{j}</text>')
         y += tall + gap
-    parts.append(_dashed_line(across(overall), top, bottom))
     text = f"Medoid silhouettes of {len(values):,} points in {k} clusters; mean {overall:.3f}"
-    return _chart(width, bottom + 40, text, parts)
+    return _chart(width, bottom + 40, text, [*parts, _dashed_line(across(overall), top, bottom)])
 
 
 def loss_chart(trace: Sequence[TraceRecord]) -> str:
@@ -134,8 +132,7 @@ def loss_chart(trace: Sequence[TraceRecord]) -> str:
             change = "start" if step.medoid_in is None else f"row {step.medoid_in:,} in"
             change += "" if step.medoid_out is None else f", row {step.medoid_out:,} out"
             cost = f"loss {format_number(step.loss)} after {step.n_evaluations:,} distances"
-            shape = SHAPES[2] if step.phase == "swap" else SHAPES[0]
-            text = f"step {s}, {step.phase}: {change}; {cost}"
+            shape, text = SHAPES[2 if step.phase == "swap" else 0], f"step {s}, {step.phase}: {change}; {cost}"
             parts.append(axes.mark(f"step {escape(step.phase)}", shape, s, step.loss, text))
     text = f"Loss after each of {len(trace)} steps, from {format_number(losses[0])} to {format_number(losses[-1])}"
     return _chart(*_CHART_SIZE, text, parts)
@@ -144,13 +141,14 @@ def loss_chart(trace: Sequence[TraceRecord]) -> str:
 def curve_chart(ks: Sequence[int], curves: dict[str, Sequence[float]], chosen: int, text: str) -> str:
     """Draw curves over the number of clusters, each with its own shape, and a dashed line at the chosen number."""
     axes = Axes(ks, [value for values in curves.values() for value in values if np.isfinite(value)], _CHART_GRID)
-    parts = [axes.grid(ks if len(ks) <= 20 else ks[:: len(ks) // 10], "clusters", format_number)]
-    parts.append(_dashed_line(axes.x(chosen), _CHART_GRID[1], _CHART_GRID[3]))
-    for at, (name, values) in enumerate(curves.items()):
+    parts = [
+        axes.grid(ks if len(ks) <= 20 else ks[:: len(ks) // 10], "clusters", format_number),
+        _dashed_line(axes.x(chosen), _CHART_GRID[1], _CHART_GRID[3]),
+    ]
+    for (name, values), style, shape in zip(curves.items(), ("step", "step swap"), SHAPES, strict=False):
         points = [(k, value) for k, value in zip(ks, values, strict=True) if np.isfinite(value)]
-        style = "step swap" if at else "step"
-        parts.append(axes.line(points))
-        parts += [axes.mark(style, SHAPES[at], k, v, f"k = {k}: {name} {format_number(v)}") for k, v in points]
+        marks = (axes.mark(style, shape, k, v, f"k = {k}: {name} {format_number(v)}") for k, v in points)
+        parts += [axes.line(points), *marks]
     return _chart(*_CHART_SIZE, text, parts)
 
 
@@ -159,5 +157,7 @@ def _dashed_line(x: float, top: float, bottom: float) -> str:
 
 
 def _chart(width: float, height: float, text: str, parts: Sequence[str]) -> str:
-    size = f"0 0 {width:g} {height:.0f}"
-    return f'<svg class="chart" viewBox="{size}" role="img" aria-label="{escape(text)}">{"".join(parts)}</svg>'
+    return (
+        f'<svg class="chart" viewBox="0 0 {width:g} {height:.0f}" role="img" aria-label="{escape(text)}">'
+        f"{''.join(parts)}</svg>"
+    )

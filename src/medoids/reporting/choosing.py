@@ -25,25 +25,27 @@ def choice_page(
     criteria += ["elbow"] if len(ks) > 2 else []
     reasons = "".join(f"<li>{escape(path.explain(criterion))}</li>" for criterion in criteria)
     computed = f"{path.n_evaluations:,} of n² = {n**2:,}, for all k"
-    facts = tiles(
-        [
-            ("points", f"{n:,}", data),
-            ("suggested", f"k = {chosen}", f"of {ks[0]} to {ks[-1]}, by the medoid silhouette"),
-            ("distances computed", format_percent(path.n_evaluations / n**2), computed),
-        ]
-    )
+    facts = [
+        ("points", f"{n:,}", data),
+        ("suggested", f"k = {chosen}", f"of {ks[0]} to {ks[-1]}, by the medoid silhouette"),
+        ("distances computed", format_percent(path.n_evaluations / n**2), computed),
+    ]
     header = (
         f'<header><p class="eyebrow">k-medoids: how many clusters?</p><h1>{escape(title)}</h1>'
-        f'<ul class="lead">{reasons}</ul>{facts}</header>'
+        f'<ul class="lead">{reasons}</ul>{tiles(facts)}</header>'
     )
     cards = "".join(
         f"<details{' open' if k == chosen else ''}><summary>k = {k}</summary>{medoid_cards(each, ids)}</details>"
         for k, each in things.items()
     )
     about = "The medoid of each cluster, for each number of clusters."
-    medoids = section("medoids", "Medoids", about, cards, panel=False)
-    again = repetition([command]) if command else ""
-    return document(title, header, _curves(path, ks, chosen) + _scores(path, ks, chosen) + medoids + again)
+    body = [
+        _curves(path, ks, chosen),
+        _scores(path, ks, chosen),
+        section("medoids", "Medoids", about, cards, panel=False),
+        repetition([command]) if command else "",
+    ]
+    return document(title, header, "".join(body))
 
 
 def _curves(path: KPath, ks: list[int], chosen: int) -> str:
@@ -70,7 +72,7 @@ def _scores(path: KPath, ks: list[int], chosen: int) -> str:
         cells = [format_number(row["loss"]), *two, f"{row['smallest_cluster']:,}", f"{path.clusterings[k].n_swaps:,}"]
         name = f"<b>{k}</b>" if k == chosen else str(k)
         lines.append(f"<tr><td>{name}</td>" + "".join(f'<td class="number">{cell}</td>' for cell in cells) + "</tr>")
-    heads = ("loss", "medoid silhouette", "silhouette", "smallest cluster", "swaps")
-    head = "<th>k</th>" + "".join(f'<th class="number">{name}</th>' for name in heads)
-    table = f'<table class="plain"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
+    names = ("loss", "medoid silhouette", "silhouette", "smallest cluster", "swaps")
+    heads = "<th>k</th>" + "".join(f'<th class="number">{name}</th>' for name in names)
+    table = f'<table class="plain"><thead><tr>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
     return section("scores", "Scores", "The suggested number is bold.", table)

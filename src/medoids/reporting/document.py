@@ -16,15 +16,19 @@ from medoids.reporting.formatting import escape, format_number, format_percent, 
 from medoids.reporting.palette import DARK, LIGHT, SHAPES, colour_of
 from medoids.reporting.things import Things
 
-__all__ = ["chart_key", "document", "medoid_cards", "repetition", "row_name", "section", "tiles"]
+__all__ = ["chart_key", "document", "medoid_cards", "own_file", "repetition", "row_name", "section", "tiles"]
+
+
+def own_file(name: str) -> str:
+    """Return the text of a file of this package."""
+    return files("medoids.reporting").joinpath(name).read_text(encoding="utf-8")
 
 
 def document(title: str, header: str, body: str, data: Any = None, script: str = "") -> str:
     """Return a self-contained file; ``data`` is what the script reads."""
-    style = files("medoids.reporting").joinpath("page.css").read_text(encoding="utf-8")
     shapes = "".join(f'<path id="shape{s}" d="{path}"/>' for s, path in enumerate(SHAPES))
     palettes = {"LIGHT": LIGHT, "DARK": DARK}
-    style = re.sub(r"(LIGHT|DARK)(\d)", lambda match: palettes[match[1]][int(match[2])], style)
+    style = re.sub(r"(LIGHT|DARK)(\d)", lambda match: palettes[match[1]][int(match[2])], own_file("page.css"))
     # Only this script may run, and nothing may be loaded: text that escaping missed could still do nothing.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
@@ -75,9 +79,9 @@ def chart_key(hollow: str, filled: str, shape: int) -> str:
 
 def repetition(codes: Iterable[str | None], more: str = "") -> str:
     """Return the section that says how to repeat a fit: commands or programs, and more."""
-    blocks = "".join(f'<pre class="code">{escape(code)}</pre>' for code in codes if code)
     about = "The same data, parameters and seed give the same medoids on any number of threads."
-    return section("again", "Repeat this", about, blocks + more)
+    blocks = (f'<pre class="code">{escape(code)}</pre>' for code in codes if code)
+    return section("again", "Repeat this", about, "".join(blocks) + more)
 
 
 def row_name(ids: Sequence[Any] | None, row: int) -> str:

@@ -116,10 +116,10 @@ def _principal_components(X: Any, rows: Rows, metric: Any) -> Layout:
 def _landmark_mds(clustering: Clustering, distance: Dissimilarity, rows: Rows) -> Layout:
     """Place points by their distances to landmarks (de Silva and Tenenbaum 2004), the medoids and a few more."""
     medoids = clustering.medoid_indices
-    affordable = distance.cost < _COSTLY_DISTANCE
-    extra = _EXTRA_LANDMARKS if affordable else max(_COSTLY_LANDMARKS - len(medoids), 0)
+    costly = distance.cost >= _COSTLY_DISTANCE
     others = np.random.RandomState(0).permutation(np.setdiff1d(rows, medoids))
-    landmarks = np.concatenate([medoids, others[:extra]])
+    extra = others[: max(_COSTLY_LANDMARKS - len(medoids), 0) if costly else _EXTRA_LANDMARKS]
+    landmarks = np.concatenate([medoids, extra])
     between = distance.exact_block(landmarks, landmarks)
     to_points = distance.exact_block(landmarks, rows)
     # The squares of very large or small numbers would overflow or vanish.

@@ -6,7 +6,6 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from importlib.metadata import version
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,16 @@ import numpy as np
 from medoids._version import __version__
 from medoids.engine.arrays import Float64s
 from medoids.reporting.charts import distance_strip, legend_mark, loss_chart, map_chart, silhouette_chart
-from medoids.reporting.document import chart_key, document, medoid_cards, repetition, row_name, section, tiles
+from medoids.reporting.document import (
+    chart_key,
+    document,
+    medoid_cards,
+    own_file,
+    repetition,
+    row_name,
+    section,
+    tiles,
+)
 from medoids.reporting.formatting import escape, format_number, format_percent
 from medoids.reporting.layout import Layout
 from medoids.reporting.palette import colour_of
@@ -63,7 +71,6 @@ class Findings:
 
 def page(findings: Findings) -> str:
     """Return the whole file."""
-    script = files("medoids.reporting").joinpath("page.js").read_text(encoding="utf-8")
     about = f"The {findings.things.noun} that represents each cluster. It keeps its number, colour and shape below."
     chart, data = _map(findings)
     sections = [
@@ -73,7 +80,7 @@ def page(findings: Findings) -> str:
         f'<div class="two">{_silhouettes(findings)}{_loss(findings)}</div>',
         f'<div class="two">{_counts(findings)}{_again(findings)}</div>',
     ]
-    return document(findings.title, _header(findings), "".join(sections), data, script)
+    return document(findings.title, _header(findings), "".join(sections), data, own_file("page.js"))
 
 
 def _metric(found: Clustering) -> str:
@@ -184,34 +191,39 @@ def _clusters(findings: Findings) -> str:
         '<th class="number">mean</th>',
         '<th class="number wide-only">silhouette</th>' if findings.silhouettes is not None else "",
     ]
-    about = (
+    return section(
+        "clusters",
+        "Sizes and distances",
         "Boxes span the middle half of the distances in a cluster, with the median; lines span the 5th to the 95th "
-        "percentile, and a tick marks the farthest point, at the edge if it lies beyond."
+        "percentile, and a tick marks the farthest point, at the edge if it lies beyond.",
+        f'<table class="clusters"><thead><tr>{"".join(heads)}</tr></thead><tbody>{"".join(lines)}</tbody></table>',
     )
-    table = f'<table class="clusters"><thead><tr>{"".join(heads)}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
-    return section("clusters", "Sizes and distances", about, table)
 
 
 def _silhouettes(findings: Findings) -> str:
     if findings.silhouettes is None:
-        about = "With a single cluster, there is no other medoid to compare with."
-        return section("silhouette", "Silhouette", about, "", panel=False)
+        alone = "With a single cluster, there is no other medoid to compare with."
+        return section("silhouette", "Silhouette", alone, "", panel=False)
     labels, mean = findings.clustering.labels[findings.layout.rows], findings.mean_silhouette
-    chart = silhouette_chart(findings.silhouettes, labels, findings.mean_silhouettes, mean)
-    about = (
+    return section(
+        "silhouette",
+        "Silhouette",
         "How much nearer a point is to its medoid than to the next one, 1 − d₁/d₂. "
-        f"The dashed line is the mean, {mean:.3f}."
+        f"The dashed line is the mean, {mean:.3f}.",
+        silhouette_chart(findings.silhouettes, labels, findings.mean_silhouettes, mean),
     )
-    return section("silhouette", "Silhouette", about, chart)
 
 
 def _loss(findings: Findings) -> str:
     trace = findings.clustering.trace
     if not trace:
         return ""
-    about = "The exact mean distance to the nearest medoid after every step. It never rises."
-    key = chart_key("BUILD adds a medoid", "SWAP replaces one", shape=2)
-    return section("loss", "Loss after each step", about, loss_chart(trace) + key)
+    return section(
+        "loss",
+        "Loss after each step",
+        "The exact mean distance to the nearest medoid after every step. It never rises.",
+        loss_chart(trace) + chart_key("BUILD adds a medoid", "SWAP replaces one", shape=2),
+    )
 
 
 def _counts(findings: Findings) -> str:
@@ -228,14 +240,15 @@ def _counts(findings: Findings) -> str:
             f'<td class="number">{count.computed:,}</td><td class="number">{format_percent(count.computed / n**2)}</td>'
             f'<td class="number">{count.cached:,}</td></tr>'
         )
-    about = f"All pairs of {n:,} points are n² = {n**2:,} distances, the full width of the bar."
     text = f"{found.n_evaluations:,} distances computed, {format_percent(found.n_evaluations / n**2)} of all pairs"
-    table = (
+    return section(
+        "distances",
+        "Distances computed",
+        f"All pairs of {n:,} points are n² = {n**2:,} distances, the full width of the bar.",
+        f'<div class="shares" role="img" aria-label="{text}">{bars}</div>'
         '<table class="plain"><thead><tr><th>phase</th><th class="number">computed</th><th class="number">of n²</th>'
-        f'<th class="number">from cache</th></tr></thead><tbody>{lines}</tbody></table>'
+        f'<th class="number">from cache</th></tr></thead><tbody>{lines}</tbody></table>',
     )
-    bar = f'<div class="shares" role="img" aria-label="{text}">{bars}</div>'
-    return section("distances", "Distances computed", about, bar + table)
 
 
 def _again(findings: Findings) -> str:
@@ -247,7 +260,6 @@ def _again(findings: Findings) -> str:
         if name not in ("n_clusters", "callback", "verbose") and _code(value) != _code(defaults.get(name))
     ]
     arguments = ", ".join(["X", str(len(found.medoid_indices)), *keywords])
-    code = f"from medoids import k_medoids\n\nfound = k_medoids({arguments})"
     seed, metric_params = found.parameters.get("random_state"), found.parameters.get("metric_params")
     facts = {
         "data": findings.data,
@@ -259,6 +271,7 @@ def _again(findings: Findings) -> str:
         "libraries": ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn", "numba")),
     }
     lines = "".join(f'<tr><th scope="row">{name}</th><td>{escape(value)}</td></tr>' for name, value in facts.items())
+    code = f"from medoids import k_medoids\n\nfound = k_medoids({arguments})"
     return repetition([findings.command, code], f'<table class="plain">{lines}</table>')
 
 

@@ -114,8 +114,10 @@ class Table(Things):
             f"<tr><th scope='row'>{escape(name)}</th><td>{escape(self._features.value(row, f))}</td></tr>"
             for f, name in enumerate(names)
         )
-        values = f"<table class='values'>{cells}</table>"
-        return f"{traits}<details><summary>all {len(names)} values</summary>{values}</details>"
+        return (
+            f"{traits}<details><summary>all {len(names)} values</summary>"
+            f"<table class='values'>{cells}</table></details>"
+        )
 
 
 def _find_traits(features: NamedColumns, labels: Rows, k: int) -> list[list[_Trait]]:

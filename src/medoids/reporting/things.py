@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import ast
+import base64
+import struct
+import zlib
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from medoids.engine.arrays import Float64s, Rows
 from medoids.reporting.formatting import escape, format_number, shorten
-from medoids.reporting.images import Pixels, data_uri, sheet
 from medoids.result import Clustering
 
 __all__ = ["Images", "Objects", "Series", "Things"]
+
+_Pixels = npt.NDArray[np.uint8]
 
 # Pixels of all thumbnails in a report: enough for 5,000 images of 28 x 28.
 _THUMBNAIL_PIXELS = 4_000_000
@@ -127,7 +132,7 @@ class Images(Things):
         self._look = (" ink" if self._ink else "") + ("" if smoothed else " sharp")
         self._side = 120 if smoothed else 168
 
-    def _pixels(self, rows: Any) -> Pixels:
+    def _pixels(self, rows: Any) -> _Pixels:
         values = np.asarray(self._X[rows], dtype=np.float64).reshape(-1, *self._shape)
         shade = np.clip((values - self._low) / self._range, 0, 1) * 255
         return np.asarray(255 - shade if self._ink else shade).round().astype(np.uint8)
@@ -135,10 +140,10 @@ class Images(Things):
     def card(self, cluster: int) -> str:
         row = int(self.clustering.medoid_indices[cluster])
         text = f"medoid {cluster}, row {row}"
-        picture = data_uri(self._pixels([row])[0])
+        picture = _data_uri(self._pixels([row])[0])
         parts = [f'<img class="medoid{self._look}" style="--side:{self._side}px" src="{picture}" alt="{text}">']
         for name, rows in self.examples(cluster, 5, 2).items():
-            strip = data_uri(sheet(self._pixels(rows), len(rows)))
+            strip = _data_uri(_sheet(self._pixels(rows), len(rows)))
             size = f"--images:{len(rows)};--ratio:{self._shape[1] / self._shape[0]:.3f}"
             parts.append(
                 f'<figure class="strip" style="{size}"><figcaption>{name}</figcaption>'
@@ -150,12 +155,44 @@ class Images(Things):
         if len(rows) * int(np.prod(self._shape)) > _THUMBNAIL_PIXELS:
             return None
         return {
-            "picture": data_uri(sheet(self._pixels(rows), _SHEET_COLUMNS)),
+            "picture": _data_uri(_sheet(self._pixels(rows), _SHEET_COLUMNS)),
             "columns": _SHEET_COLUMNS,
             "width": self._shape[1],
             "height": self._shape[0],
             "look": self._look.strip(),
         }
+
+
+def _data_uri(pixels: _Pixels) -> str:
+    """Return grey (h, w) or RGB (h, w, 3) pixels as the address of a PNG image.
+
+    >>> _data_uri(np.zeros((2, 3), np.uint8))[:33]
+    'data:image/png;base64,iVBORw0KGgo'
+    """
+    height, width = pixels.shape[:2]
+    kind = 0 if pixels.ndim == 2 else 2
+    rows = np.ascontiguousarray(pixels).reshape(height, -1)
+    lines = np.concatenate([np.zeros((height, 1), np.uint8), rows], axis=1).tobytes()  # filter 0: no filter
+    header = struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)
+    chunks = (b"IHDR", header), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b"")
+    png = b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body)) for name, body in chunks
+    )
+    return "data:image/png;base64," + base64.b64encode(png).decode()
+
+
+def _sheet(images: _Pixels, columns: int) -> _Pixels:
+    """Arrange images of shape (n, h, w) or (n, h, w, 3) in rows of ``columns`` images.
+
+    >>> _sheet(np.arange(3, dtype=np.uint8).reshape(3, 1, 1), 2).tolist()
+    [[0, 1], [2, 0]]
+    """
+    n, height, width = images.shape[:3]
+    rows = -(-n // columns)
+    out = np.zeros((rows * columns, *images.shape[1:]), np.uint8)
+    out[:n] = images
+    out = out.reshape(rows, columns, *images.shape[1:]).swapaxes(1, 2)
+    return out.reshape(rows * height, columns * width, *images.shape[3:])
 
 
 class Series(Things):

@@ -4,10 +4,8 @@ Imported only by ``medoids reproduce``; may import everything except ``cli``.
 
 ::
 
-    settings.py   which trials each table and figure needs, at each scale
-      cost.py       how long a trial takes, roughly
-    runner.py     runs the trials that have no row yet
-      fits.py       one trial with this package or with a peer
+    settings.py   which trials each table and figure needs, at each scale; how long a trial takes
+    runner.py     runs the trials that have no row yet, with this package or with a peer
       peers.py      the other packages
       trials.py     settings of fits, their results, and the file of results
     page.py       README.md with all tables and figures

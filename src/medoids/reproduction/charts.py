@@ -56,8 +56,7 @@ def chart(
     columns : int
         Panels per row.
     """
-    drawn = {title: [line for line in lines if line.points] for title, lines in panels.items()}
-    drawn = {title: lines for title, lines in drawn.items() if lines}
+    drawn = {title: shown for title, lines in panels.items() if (shown := [line for line in lines if line.points])}
     columns = min(columns, max(len(drawn), 1))
     height = math.ceil(len(drawn) / columns) * _PANEL_HEIGHT + _LEGEND_HEIGHT
     parts = []

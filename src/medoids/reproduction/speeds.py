@@ -146,10 +146,11 @@ def fig_k(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
         data: _curves(rows, [(k, Trial(data, n, k, PAPER_T, "")) for k in scale.ks]) for data, n in scale.fixed.items()
     }
     panels = _panels(curves, "n", scale.fixed, "CPU seconds")
-    picture = chart(panels, "k", "CPU seconds per step", log_y=True, columns=2)
     numbers, verdict = _order(curves, "k", "CPU seconds")
     return Section(
-        ["CPU seconds divided by the steps of SWAP + 1, as in the paper, against k.", numbers], verdict, picture
+        ["CPU seconds divided by the steps of SWAP + 1, as in the paper, against k.", numbers],
+        verdict,
+        chart(panels, "k", "CPU seconds per step", log_y=True, columns=2),
     )
 
 
@@ -157,16 +158,18 @@ def fig_n(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
     """Draw time over n, a panel per data set."""
     curves = _curves_over_n(rows, scale)
     panels = _panels(curves, "k", PAPER_K, "CPU seconds")
-    picture = chart(panels, "n", "CPU seconds per step", log_x=True, log_y=True)
     numbers, verdict = _order(curves, "n", "CPU seconds")
-    return Section(["CPU seconds divided by the steps of SWAP + 1, against n.", numbers], verdict, picture)
+    return Section(
+        ["CPU seconds divided by the steps of SWAP + 1, against n.", numbers],
+        verdict,
+        chart(panels, "n", "CPU seconds per step", log_x=True, log_y=True),
+    )
 
 
 def fig_complexity(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
     """Draw distances over n, a panel per data set, and fit their slopes."""
     curves = _curves_over_n(rows, scale)
     panels = _panels(curves, "k", PAPER_K, "distances", logs)
-    picture = chart(panels, "n", "distances per step", log_x=True, log_y=True)
     numbers, order = _order(curves, "n", "distances")
     slopes, growth = _slopes(rows, scale, logs)
     pairs = [
@@ -188,6 +191,7 @@ def fig_complexity(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Sec
         f"that in total in {more} of {len(pairs)} samples.",
         numbers,
     ]
+    picture = chart(panels, "n", "distances per step", log_x=True, log_y=True)
     return Section(paragraphs, f"{growth} {order}", picture)
 
 

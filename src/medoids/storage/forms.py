@@ -23,7 +23,9 @@ __all__ = [
     "either",
     "fixed",
     "flag",
+    "is_text",
     "mapping",
+    "matching",
     "nothing",
     "number",
     "record",
@@ -38,7 +40,7 @@ Form = Callable[[Any, str], None]
 _LARGEST_INT64 = 2**63 - 1
 
 
-def _form(is_valid: Callable[[Any], bool], wanted: str, check_parts: Form | None = None) -> Form:
+def matching(is_valid: Callable[[Any], bool], wanted: str, check_parts: Form | None = None) -> Form:
     """Return a form of two checks: one of the value itself, then one of its parts."""
 
     def form(value: Any, where: str) -> None:
@@ -51,15 +53,15 @@ def _form(is_valid: Callable[[Any], bool], wanted: str, check_parts: Form | None
     return form
 
 
-anything = _form(lambda value: True, "anything")
-flag = _form(lambda value: isinstance(value, bool), "true or false")
-nothing = _form(lambda value: value is None, "null")
+anything = matching(lambda value: True, "anything")
+flag = matching(lambda value: isinstance(value, bool), "true or false")
+nothing = matching(lambda value: value is None, "null")
 
 
 def whole(low: int = 0, high: int = _LARGEST_INT64) -> Form:
     """An integer."""
     limits = f"of at least {low}" if high == _LARGEST_INT64 else f"from {low} to {high}"
-    return _form(lambda value: type(value) is int and low <= value <= high, f"a whole number {limits}")
+    return matching(lambda value: type(value) is int and low <= value <= high, f"a whole number {limits}")
 
 
 def number(least: float = -math.inf, most: float = math.inf) -> Form:
@@ -68,17 +70,17 @@ def number(least: float = -math.inf, most: float = math.inf) -> Form:
     limits += [f" of at most {most:g}"] if math.isfinite(most) else []
     low, high = max(least, -sys.float_info.max), min(most, sys.float_info.max)
     wanted = f"a finite number{' and'.join(limits)}"
-    return _form(lambda value: type(value) in (int, float) and low <= value <= high, wanted)
+    return matching(lambda value: type(value) in (int, float) and low <= value <= high, wanted)
 
 
 def text(choices: Collection[str] | None = None) -> Form:
     """A string, or one of some strings."""
     if choices is None:
-        return _form(_is_text, "a string that UTF-8 can encode")
-    return _form(lambda value: isinstance(value, str) and value in choices, f"one of {', '.join(sorted(choices))}")
+        return matching(is_text, "a string that UTF-8 can encode")
+    return matching(lambda value: isinstance(value, str) and value in choices, f"one of {', '.join(sorted(choices))}")
 
 
-def _is_text(value: Any) -> bool:
+def is_text(value: Any) -> bool:
     """Return whether a value is a string without half of a surrogate pair, which JSON can escape."""
     try:
         return isinstance(value, str) and value.encode() is not None
@@ -116,7 +118,7 @@ def sequence(
             again = next(part for at, part in enumerate(value) if part in value[:at])
             raise ValueError(f"{where} has {reprlib.repr(again)} twice; its entries must differ")
 
-    return _form(lambda value: isinstance(value, list), "a list", check)
+    return matching(lambda value: isinstance(value, list), "a list", check)
 
 
 def fixed(*forms: Form) -> Form:
@@ -127,7 +129,7 @@ def fixed(*forms: Form) -> Form:
             each(part, f"{where}[{at}]")
 
     size = len(forms)
-    return _form(lambda value: isinstance(value, list) and len(value) == size, f"a list with {size} entries", check)
+    return matching(lambda value: isinstance(value, list) and len(value) == size, f"a list with {size} entries", check)
 
 
 def mapping(of: Form) -> Form:
@@ -138,7 +140,7 @@ def mapping(of: Form) -> Form:
             text()(name, f"a name in {where}")
             of(part, f"{where}.{name}")
 
-    return _form(lambda value: isinstance(value, dict), "an object", check)
+    return matching(lambda value: isinstance(value, dict), "an object", check)
 
 
 def record(forms: Mapping[str, Form], *, optional: Mapping[str, Form] | None = None, others: bool = False) -> Form:
@@ -155,4 +157,4 @@ def record(forms: Mapping[str, Form], *, optional: Mapping[str, Form] | None = N
             elif not others:
                 raise ValueError(f"{where} has an unknown {reprlib.repr(name)}")
 
-    return _form(lambda value: isinstance(value, dict), f"an object with {', '.join(forms)}", check)
+    return matching(lambda value: isinstance(value, dict), f"an object with {', '.join(forms)}", check)

@@ -70,6 +70,7 @@ class _ParquetRows(StoredRows):
     """Columns of numbers of one or several Parquet files."""
 
     def __init__(self, path: Path, columns: Sequence[str] | None) -> None:
+        import pyarrow as pa
         from pyarrow import parquet, types
 
         self.name = str(path)
@@ -89,7 +90,8 @@ class _ParquetRows(StoredRows):
         for file, part in zip(files, self._files, strict=True):
             if not set(self._columns) <= set(part.schema_arrow.names):
                 raise ValueError(f"{file} does not have the columns of {files[0]}: {', '.join(self._columns)}")
-        self.dtype = np.result_type(*(kind.to_pandas_dtype() for kind in kinds.values()))
+        empty = (pa.array([], kind).to_numpy(zero_copy_only=False) for kind in kinds.values())
+        self.dtype = np.result_type(*empty)
         self.shape = sum(part.metadata.num_rows for part in self._files), len(self._columns)
 
     def __getitem__(self, rows: slice) -> Floats:

@@ -62,6 +62,8 @@ class Bounds:
         Rows that are always medoids.
     excluded : collection of int
         Rows that are never medoids.
+    points : int, optional
+        Number of points, if these are not the rows.
     """
 
     n: int
@@ -71,6 +73,7 @@ class Bounds:
     build: bool = True
     frozen: tuple[int, ...] = ()
     excluded: Collection[int] = ()
+    points: int | None = None
 
 
 @dataclass
@@ -155,6 +158,7 @@ def _state_form(bounds: Bounds) -> Form:
         }
     )
     known = {"medoids": medoids, "lower_bound": either(nothing, number()), "seed": whole(0, 2**31 - 1)}
+    prices = either(nothing, sequence(number(), length=bounds.points or n))
     best = record({"medoids": medoids, "n_swaps": count, "converged": flag, "trace": sequence(step)})
     position = record(
         {"swaps": count},
@@ -165,7 +169,7 @@ def _state_form(bounds: Bounds) -> Form:
             "turn": fixed(count, count, flag),  # clara: the next sample
             "search": fixed(count, count, flag, count, either(nothing, medoids)),  # clarans
             "pool": fixed(sequence(row), count, text(), count),  # eager swaps: candidates, level, arms that are left
-            "proof": record({**known, "prices": either(nothing, sequence(number(), length=n))}),  # optimal
+            "proof": record({**known, "prices": prices}),  # optimal
         },
     )
     return record(
@@ -193,7 +197,7 @@ def _check_consistency(state: dict[str, Any], bounds: Bounds) -> None:
     proposed = [row for _, row in position.get("round", [[]])[0]]
     excluded = {*medoids, *proposed}.union(*complete) & set(bounds.excluded)
     if excluded:
-        raise ValueError(f"state has row {min(excluded)} as a medoid, but it has weight 0 or missing values")
+        raise ValueError(f"state has row {min(excluded)} as a medoid, but it is no candidate")
     swaps = sum(step["phase"] == "swap" for step in state["trace"])
     if position["swaps"] != swaps:
         raise ValueError(f"state.position.swaps is {position['swaps']}, but state.trace has {swaps}")
