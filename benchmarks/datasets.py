@@ -28,6 +28,11 @@ def letter() -> np.ndarray:
     return np.load(FOLDER / "letter_20000x16_uint8.npz")["X"].astype(float)
 
 
+def dry_bean() -> np.ndarray:
+    stored = np.load(FOLDER / "drybean_13611x16_float64.npz")
+    return next(stored[name] for name in stored.files if stored[name].ndim == 2)
+
+
 @lru_cache(maxsize=1)
 def covertype() -> np.ndarray:
     with lzma.open(FOLDER / "covertype_581012x54_int16.npy.xz") as file:

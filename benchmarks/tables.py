@@ -15,6 +15,7 @@ from benchmarks.cluster import cluster
 from benchmarks.contest import contest, contestants, draw
 from benchmarks.coverage import coverage
 from benchmarks.datasets import METRIC, load, mnist, rows_of, words
+from benchmarks.engine import agreement, tables
 from benchmarks.measure import fresh, in_turns, peak_memory, seconds_of
 from benchmarks.optimum import optimum
 from medoids import cluster_medoids, k_medoids
@@ -340,7 +341,15 @@ def delta() -> str:
     return "\n".join([*lines, "", f"Missed at the default: {'; '.join(missed) or 'none'}. {note}"])
 
 
-TABLES = {"exact": exact, "startup": startup, "first": first, "calls": calls, "typical": typical, "peers": peers}
+TABLES = {
+    "exact": exact,
+    "startup": startup,
+    "first": first,
+    "calls": calls,
+    "typical": typical,
+    "tables": tables,
+    "peers": peers,
+}
 # Minutes each, for the peers that take them.
 FULL = {
     "bandit": bandit,
@@ -351,6 +360,7 @@ FULL = {
     "large_k": large_k,
     "seeds": seeds,
     "delta": delta,
+    "agreement": agreement,
     "coverage": coverage,
     "optimum": optimum,
 }

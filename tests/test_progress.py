@@ -107,7 +107,7 @@ def test_lines_have_a_percentage_in_every_phase(
 def test_there_is_at_most_a_line_every_five_seconds(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(interrupts, "clock", Clock(tick=0.01))
+    monkeypatch.setattr(interrupts, "clock", Clock(tick=0.1))
     rows = np.random.default_rng(0).normal(size=(3200, 2))
     k_medoids(rows, 5, algorithm="pairedpam", verbose=1, random_state=0)
     times = [float(line.split()[1]) for line in _lines(capsys) if re.match(r"medoids: \d+ s: ", line)]
