@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from statistics import mean, median
 
 import numpy as np
@@ -68,24 +69,26 @@ def tables() -> str:
         "|---|---|---|---|---|---|---|---|",
     ]
     for name, (make, metric) in _SETS.items():
-        X = make()
-        kmeans, ours, counts, losses = [], [], [], []
-        for seed in range(_SEEDS):
-            kmeans.append(seconds_of(lambda seed=seed: KMeans(10, n_init=1, random_state=seed).fit(X))[0])
-            seconds, found = seconds_of(lambda seed=seed: k_medoids(X, 10, metric=metric, random_state=seed))
-            ours.append(seconds)
-            counts.append(found.n_evaluations / len(X))
-            losses.append(found.loss)
-        best, pam = seconds_of(
-            lambda: k_medoids(X, 10, metric=metric, algorithm="pairedpam", swap="best", random_state=0)
-        )
-        lines.append(
-            f"| {name} | {median(kmeans):.2f} | {median(ours):.2f} | {median(ours) / median(kmeans):.1f} "
-            f"| {mean(counts):,.0f} | {best:.1f} | {pam.n_evaluations / len(X):,.0f} "
-            f"| {100 * (mean(losses) / pam.loss - 1):+.2f}% |"
-        )
+        lines.append(_row(name, make(), metric))
         print(lines[-1], flush=True)
     return "\n".join(lines)
+
+
+def _row(name: str, X: np.ndarray, metric: str) -> str:
+    kmeans, ours, counts, losses = [], [], [], []
+    for seed in range(_SEEDS):
+        kmeans.append(seconds_of(partial(KMeans(10, n_init=1, random_state=seed).fit, X))[0])
+        seconds, found = seconds_of(partial(k_medoids, X, 10, metric=metric, random_state=seed))
+        ours.append(seconds)
+        counts.append(found.n_evaluations / len(X))
+        losses.append(found.loss)
+    path = partial(k_medoids, X, 10, metric=metric, algorithm="pairedpam", swap="best", random_state=0)
+    best, pam = seconds_of(path)
+    return (
+        f"| {name} | {median(kmeans):.2f} | {median(ours):.2f} | {median(ours) / median(kmeans):.1f} "
+        f"| {mean(counts):,.0f} | {best:.1f} | {pam.n_evaluations / len(X):,.0f} "
+        f"| {100 * (mean(losses) / pam.loss - 1):+.2f}% |"
+    )
 
 
 def _kinds() -> dict[str, Callable[[np.random.RandomState, int], tuple[np.ndarray, str, np.ndarray | None]]]:
