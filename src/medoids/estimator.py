@@ -31,9 +31,9 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         Number of medoids, k. "auto" takes the one of ``k_range`` with the highest medoid silhouette; see `k_path`.
     metric : str or callable, default="euclidean"
         "euclidean" ("l2"), "sqeuclidean", "cosine", "correlation", "manhattan" ("l1", "cityblock"), "chebyshev"
-        ("linf"), "minkowski", "canberra", "braycurtis", "hamming"; names for sparse arrays, strings, sets, series,
-        mixed tables, trees and places, which `available_metrics` lists; "precomputed" for a matrix, square or of
-        candidates x points; or
+        ("linf"), "minkowski", "canberra", "braycurtis", "hamming", "mahalanobis" and every other name of scipy's cdist
+        and scikit-learn; names for sparse arrays, strings, sets, series, mixed tables, trees and places, which
+        `available_metrics` lists; "precomputed" for a matrix, square, condensed or of candidates x points; or
         ``f(a, b) -> float`` over rows of an array or over any objects, with a as the medoid. Rows of a data frame
         reach it as 1-D arrays, without the names of the columns; ``X.to_dict("records")`` has rows with names. A
         Numba-jitted function runs at native speed. The dissimilarity may be asymmetric, negative, or break the
@@ -49,9 +49,11 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         "optimal" looks for the best medoids of all, on a float64 matrix, and proves that they are: restarts, then the
         Lagrangian dual, then branch and bound on a linear relaxation (extra ``optimal``; without it the gap is that of
         the dual). Up to some 2,000 rows that mostly takes seconds, beyond that give it a ``gap`` or a ``time_limit``.
-    init : str or array of row indices, default="build"
-        "build" (PAM's greedy start), "lab", "random", "k-medoids++", or the rows to start from. CLARANS, which never
-        looks at all pairs, takes "build" on a sample.
+    init : str, array of row indices, or k rows, default="build"
+        "build" (PAM's greedy start), "lab", "random", "k-medoids++", "heuristic" (the rows with the lowest sums of
+        distances to all others, as in scikit-learn-extra), or the rows to start from: a 1-D array of integers is
+        always row numbers, and anything else is coordinates or objects in the form of X, for each of which the nearest
+        row that is not yet taken is used. CLARANS, which never looks at all pairs, takes "build" on a sample.
     n_init : int, default=1
         Starts, when ``init`` is random; the best is kept.
     n_restarts : int, default=0
