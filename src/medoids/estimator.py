@@ -13,9 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from medoids.api import fit_checked
 from medoids.callbacks import CallbackSupportMixin, reporting_steps
 from medoids.distances import count_rows, kind_of, kinds_of, release, take_rows
+from medoids.engine.arrays import Float64s
 from medoids.engine.budget import ROWS_PER_QUERY
 from medoids.engine.threads import spans
 from medoids.inputs import check_data
+from medoids.quality.membership import memberships
 from medoids.result import TraceRecord
 from medoids.settings import Settings, check_weights
 
@@ -257,6 +259,17 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         X = self._checked(X)
         distances = np.concatenate(list(self._distances(X)))
         return distances.astype(np.float32) if getattr(X, "dtype", None) == np.float32 else distances
+
+    def predict_proba(self, X: Any, m: float = 2.0) -> npt.NDArray[np.float64]:
+        """Return how much each row of new data belongs to each medoid, of shape (rows, k).
+
+        This is the membership of fuzzy c-medoids, in proportion to d^(-1/(m-1)) for the distance d to a medoid: not the
+        probability of a model. Rows sum to 1, a medoid's own row is 1 there, and ``m`` > 1 says how soft it is.
+        """
+        shares: list[Float64s] = []
+        for distances in self._distances(self._checked(X)):
+            shares.append(memberships(distances, m, sum(map(len, shares))))
+        return np.concatenate(shares)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the weighted sum of distances from new data to the nearest medoids."""
