@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from medoids.engine.arrays import Float64s
@@ -9,7 +11,7 @@ from medoids.engine.arrays import Float64s
 __all__ = ["memberships"]
 
 
-def memberships(distances: Float64s, m: float, first: int = 0) -> Float64s:
+def memberships(distances: Float64s, m: Any, first: int = 0) -> Float64s:
     """Return shares in proportion to d^(-1/(m-1)), of shape (rows, k); a row at distance 0 belongs there only.
 
     ``first`` is the number of the first row, for messages.
@@ -22,8 +24,8 @@ def memberships(distances: Float64s, m: float, first: int = 0) -> Float64s:
     if distances.min(initial=0) < 0:
         row, slot = np.argwhere(distances < 0)[0]
         raise ValueError(
-            f"the distance from medoid {slot} to row {first + row} of X is {distances[row, slot]:.6g}; memberships need "
-            "distances >= 0: add a constant to the distances, or use predict or transform"
+            f"the distance from medoid {slot} to row {first + row} of X is {distances[row, slot]:.6g}; memberships "
+            "need distances >= 0: add a constant to the distances, or use predict or transform"
         )
     nearest = distances.min(axis=1, keepdims=True)
     # As shares of the nearest distance, no power overflows; at 0 that distance belongs to one or several medoids.
