@@ -70,6 +70,10 @@ def _lab(rows: RowSource) -> Rows:
 def _heuristic(rows: RowSource) -> Rows:
     """The rows with the lowest sums of distances to all others, as in scikit-learn-extra."""
     problem, run = rows.problem, rows.run
+    if problem.rectangular:
+        raise ValueError(
+            "init='heuristic' needs distances among all rows, and X is a matrix of candidates x points; use 'build'"
+        )
     members = problem.references
     search = LowestSums(problem.distance, members, problem.weights[members], run.threads, run.tally)
     allowed = problem.eligible[members] & ~np.isin(members, problem.frozen)

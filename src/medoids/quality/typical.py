@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.core.lowest_sums import LowestSums
-from medoids.distances import Calls, Tally, count_rows, dissimilarity
+from medoids.distances import Calls, Tally, count_points, count_rows, dissimilarity
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import REMEMBERED_SHARE
 from medoids.engine.threads import Threads
@@ -120,6 +120,8 @@ def cluster_medoids(
     """
     X = check_data(in_memory(X), metric)
     rows = count_rows(X)
+    if count_points(X, metric) != rows:
+        raise ValueError(f"metric='precomputed' needs the distances among all rows, a square matrix; got {X.shape}")
     names, codes = _clusters(in_memory(labels), rows)
     weights = check_weights(in_memory(sample_weight), rows)
     n = check_count("n", n, 1)
