@@ -78,6 +78,7 @@ html_theme_options = {
     "logo": {"text": "medoids", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
     "github_url": "https://github.com/medoids/medoids",
     "header_links_before_dropdown": 6,
+    "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "footer_start": ["copyright"],

@@ -24,7 +24,7 @@ def _inline(self: Any, node: Any) -> None:
 
 
 def _block(self: Any, node: Any) -> None:
-    self.body.append(f'<div class="math">{_mathml(node.astext(), block=True)}</div>\n')
+    self.body.append(f'<div class="math" tabindex="0">{_mathml(node.astext(), block=True)}</div>\n')
     raise nodes.SkipNode
 
 

@@ -13,9 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from medoids.api import fit_checked
 from medoids.callbacks import CallbackSupportMixin, reporting_steps
 from medoids.distances import count_rows, kind_of, kinds_of, release, take_rows
+from medoids.engine.arrays import Float64s
 from medoids.engine.budget import ROWS_PER_QUERY
 from medoids.engine.threads import spans
 from medoids.inputs import check_data
+from medoids.quality.membership import memberships
 from medoids.result import TraceRecord
 from medoids.settings import Settings, check_weights
 
@@ -31,9 +33,9 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         Number of medoids, k. "auto" takes the one of ``k_range`` with the highest medoid silhouette; see `k_path`.
     metric : str or callable, default="euclidean"
         "euclidean" ("l2"), "sqeuclidean", "cosine", "correlation", "manhattan" ("l1", "cityblock"), "chebyshev"
-        ("linf"), "minkowski", "canberra", "braycurtis", "hamming"; names for sparse arrays, strings, sets, series,
-        mixed tables, trees and places, which `available_metrics` lists; "precomputed" for a matrix, square or of
-        candidates x points; or
+        ("linf"), "minkowski", "canberra", "braycurtis", "hamming", "mahalanobis" and every other name of scipy's cdist
+        and scikit-learn; names for sparse arrays, strings, sets, series, mixed tables, trees and places, which
+        `available_metrics` lists; "precomputed" for a matrix, square, condensed or of candidates x points; or
         ``f(a, b) -> float`` over rows of an array or over any objects, with a as the medoid. Rows of a data frame
         reach it as 1-D arrays, without the names of the columns; ``X.to_dict("records")`` has rows with names. A
         Numba-jitted function runs at native speed. The dissimilarity may be asymmetric, negative, or break the
@@ -49,9 +51,11 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         "optimal" looks for the best medoids of all, on a float64 matrix, and proves that they are: restarts, then the
         Lagrangian dual, then branch and bound on a linear relaxation (extra ``optimal``; without it the gap is that of
         the dual). Up to some 2,000 rows that mostly takes seconds, beyond that give it a ``gap`` or a ``time_limit``.
-    init : str or array of row indices, default="build"
-        "build" (PAM's greedy start), "lab", "random", "k-medoids++", or the rows to start from. CLARANS, which never
-        looks at all pairs, takes "build" on a sample.
+    init : str, array of row indices, or k rows, default="build"
+        "build" (PAM's greedy start), "lab", "random", "k-medoids++", "heuristic" (the rows with the lowest sums of
+        distances to all others, as in scikit-learn-extra), or the rows to start from: a 1-D array of integers is
+        always row numbers, and anything else is coordinates or objects in the form of X, for each of which the nearest
+        row that is not yet taken is used. CLARANS, which never looks at all pairs, takes "build" on a sample.
     n_init : int, default=1
         Starts, when ``init`` is random; the best is kept.
     n_restarts : int, default=0
@@ -260,6 +264,17 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         X = self._checked(X)
         distances = np.concatenate(list(self._distances(X)))
         return distances.astype(np.float32) if getattr(X, "dtype", None) == np.float32 else distances
+
+    def predict_proba(self, X: Any, m: float = 2.0) -> npt.NDArray[np.float64]:
+        """Return how much each row of new data belongs to each medoid, of shape (rows, k).
+
+        This is the membership of fuzzy c-medoids, in proportion to d^(-1/(m-1)) for the distance d to a medoid: not the
+        probability of a model. Rows sum to 1, a medoid's own row is 1 there, and ``m`` > 1 says how soft it is.
+        """
+        shares: list[Float64s] = []
+        for distances in self._distances(self._checked(X)):
+            shares.append(memberships(distances, m, sum(map(len, shares))))
+        return np.concatenate(shares)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the weighted sum of distances from new data to the nearest medoids."""

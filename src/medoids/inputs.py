@@ -11,9 +11,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
+from scipy.spatial.distance import squareform
 from sklearn.utils.validation import check_array, validate_data
 
-from medoids.distances import kind_of, names_of_kind
+from medoids.distances import kind_of, names_of_kind, takes_gaps
 from medoids.engine.arrays import Floats
 from medoids.engine.mapped import is_mapped, release
 from medoids.storage.parquet_zarr import is_stored, unpacked
@@ -97,11 +98,8 @@ def _check_numbers(X: Any, metric: Any, kind: str, estimator: Any, *, reset: boo
                 f"Found array with dim 3, but {_name(metric)} takes rows of numbers; flatten series of several "
                 "channels with np.reshape(X, (len(X), -1)), or use metric='dtw'"
             )
-    if kind == "matrix" and getattr(X, "ndim", 2) == 1:
-        raise ValueError(
-            "metric='precomputed' needs a square matrix; got a 1-D array. Expected 2D array: turn condensed distances "
-            "into one with scipy.spatial.distance.squareform(X)"
-        )
+    if kind == "matrix" and reset and np.ndim(X) == 1:
+        X = _squared(X)
     X = check_array(X, **options) if estimator is None else validate_data(estimator, X, reset=reset, **options)
     if kind != "objects" and X.dtype.kind not in "iufb":
         raise ValueError(f"X has dtype {X.dtype}, but {_name(metric)} takes numbers; convert it to float first")
@@ -113,9 +111,25 @@ def _check_numbers(X: Any, metric: Any, kind: str, estimator: Any, *, reset: boo
     if X.dtype.kind in "iufb":
         if X.dtype.kind == "b" or X.dtype in (np.float16, np.longdouble):
             X = _converted(X, np.float64)  # the kernels do not support these types
-        _check_finite(X, kind)
+        if takes_gaps(metric):
+            _check_known(X)
+        else:
+            _check_finite(X, kind)
         release(X)
     return X
+
+
+def _squared(X: Any) -> Any:
+    """Return the square matrix of condensed distances, as scipy's pdist returns them."""
+    condensed = np.asarray(X)
+    n = int(np.ceil(np.sqrt(2 * len(condensed))))
+    if condensed.dtype.kind not in "iuf" or len(condensed) == 0 or n * (n - 1) // 2 != len(condensed):
+        raise ValueError(
+            "metric='precomputed' takes a square matrix (Expected 2D array), or condensed distances of n rows, a 1-D "
+            "array of n (n - 1) / 2 numbers as scipy.spatial.distance.pdist returns it; got "
+            f"{len(condensed)} values of dtype {condensed.dtype}"
+        )
+    return squareform(condensed, checks=False)
 
 
 def _converted(X: Any, dtype: Any) -> Any:
@@ -194,9 +208,21 @@ def _check_finite(X: Floats, kind: str) -> None:
             remedy = (
                 "Distances must be finite: use a large number instead, or remove the row and its column"
                 if kind == "matrix"
-                else "Remove such rows, or fill them, for example with sklearn.impute.SimpleImputer"
+                else "Remove such rows, or fill them, for example with sklearn.impute.SimpleImputer; "
+                "metric='nan_euclidean' takes NaN"
             )
             _refuse_value(f"X[{start + row}, {column}]", part[row, column], remedy)
+
+
+def _check_known(X: Floats) -> None:
+    """Check numbers of which some may be missing."""
+    wrong = np.argwhere(np.isinf(X))
+    if len(wrong):
+        row, column = wrong[0]
+        _refuse_value(f"X[{row}, {column}]", X[row, column], "Replace it by NaN, which stands for a missing value")
+    blank = np.isnan(X).all(axis=1)
+    if blank.any():
+        raise ValueError(f"Input X contains NaN in every column of row {int(np.argmax(blank))}; remove such rows")
 
 
 def _check_finite_sparse(X: Any) -> None:

@@ -23,18 +23,30 @@ from medoids.core.cut_short import DRAWING_SHARE, cut_short, seconds_per_distanc
 from medoids.core.problem import Problem, Solution
 from medoids.core.rows import RowSource
 from medoids.core.run import Journal, Run
-from medoids.distances import Calls, Dissimilarity, Tally, count_points, count_rows, dissimilarity, is_mapped
+from medoids.distances import (
+    Calls,
+    Dissimilarity,
+    Tally,
+    count_points,
+    count_rows,
+    dissimilarity,
+    is_mapped,
+    kind_of,
+    take_rows,
+)
 from medoids.engine import interrupts
 from medoids.engine.arrays import Bools, Float64s, Rows
-from medoids.engine.budget import COPY_SHARE, REMEMBERED_SHARE
+from medoids.engine.budget import CHUNK_ENTRIES, COPY_SHARE, REMEMBERED_SHARE
 from medoids.engine.callers import callers_level
 from medoids.engine.interrupts import TimeUp
-from medoids.engine.threads import Threads
+from medoids.engine.threads import Threads, spans
 from medoids.exact.matrix import Matrix, MatrixRows, matrix_bytes
+from medoids.inputs import check_data
 from medoids.progress import narrated
 from medoids.result import CLOSED_GAP, Clustering, gap_between
 from medoids.settings import (
     ALGORITHM_NAMES,
+    INITS,
     NEEDS_MATRIX,
     OPTIMAL_RESTARTS,
     RECTANGULAR,
@@ -57,12 +69,14 @@ from medoids.settings import (
     check_tol,
     check_weights,
     format_bytes,
+    names_rows,
     parse_bytes,
     usable_weights,
 )
 from medoids.storage.checkpoints import Checkpoint
 from medoids.storage.fingerprints import describe, of_data, of_value
 from medoids.storage.saved import Best, Bounds, state_of
+from medoids.wording import counted
 
 __all__ = [
     "announcement",
@@ -113,12 +127,16 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
         k = check_n_clusters(n_clusters, n, len(candidates), named=True)
     else:
         k = check_n_clusters(n_clusters, n, int(np.count_nonzero(usable)))
-    init = check_init(settings.init, n, k, usable)
-    frozen = check_frozen(settings.frozen_medoids, init, n, k, usable)
     tally = Tally()
     threads = Threads(settings.n_jobs)
     calls = Calls(settings.n_jobs, memory_limit // REMEMBERED_SHARE, tally, threads.interrupts.check)
     distance = dissimilarity(X, settings.metric, settings.metric_params, calls)
+    given = settings.init
+    if not names_rows(given):
+        given = _nearest_rows(given, X, k, settings.metric, distance, usable)
+        tally.add(computed=n * k)
+    init = check_init(given, n, k, usable)
+    frozen = check_frozen(settings.frozen_medoids, init, n, k, usable)
     if is_mapped(X):
         distance.spill = COPY_SHARE * distance.copy_bytes() > memory_limit
         distance.release()
@@ -140,6 +158,29 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
     )
     with threads, calls:
         yield problem, Run(problem, threads, random, tally, settings.callback)
+
+
+def _nearest_rows(init: Any, X: Any, k: int, metric: Any, distance: Dissimilarity, weights: Float64s) -> Rows:
+    """Return the rows nearest to given coordinates or objects, one after the other, each another row."""
+    wanted = f"init must be one of {sorted(INITS)}, a 1-D array of row indices, or {k} rows in the form of X"
+    if metric == "precomputed":
+        raise ValueError(f"{wanted}; with metric='precomputed', where no row has coordinates, pass row indices")
+    try:
+        rows = check_data(init, metric, reset=False, kind=kind_of(metric, X))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{wanted}; as such a row: {error}") from None
+    if count_rows(rows) != k:
+        raise ValueError(f"init has {counted(count_rows(rows), 'row')}, but n_clusters={k}; pass one for each cluster")
+    widths = [x.shape[1] for x in (X, rows) if len(getattr(x, "shape", ())) == 2]
+    if len(set(widths)) > 1:
+        raise ValueError(f"init has rows of {widths[1]} columns, but X has {widths[0]}; pass rows like those of X")
+    found: list[int] = []
+    for chunk in spans(k, max(1, CHUNK_ENTRIES // distance.n)):
+        for distances in distance.cross(take_rows(rows, chunk)).T:
+            distances[weights == 0] = np.inf
+            distances[found] = np.inf
+            found.append(int(distances.argmin()))
+    return np.array(found, dtype=np.intp)
 
 
 def _allowed(
@@ -245,7 +286,7 @@ def open_checkpoint(
 
 def _starts(problem: Problem, settings: Settings) -> int:
     """Return the number of starts: several only where they differ."""
-    return settings.n_init if isinstance(problem.init, str) and problem.init != "build" else 1
+    return settings.n_init if isinstance(problem.init, str) and problem.init not in ("build", "heuristic") else 1
 
 
 def fit(

@@ -47,6 +47,7 @@ __all__ = [
     "check_tol",
     "check_weights",
     "format_bytes",
+    "names_rows",
     "parse_bytes",
     "usable_weights",
 ]
@@ -76,8 +77,8 @@ RECTANGULAR = ("auto", "pairedpam", "pam", "fastpam1", "fastpam", "fasterpam", "
 NOT_LOCAL = frozenset({"alternate", "clara", "clarans"})
 # Restarts of "optimal" where no other number is asked for: they find the optimum of most problems, in little time.
 OPTIMAL_RESTARTS = 50
-# Starts: BUILD, and those that are drawn at random.
-INITS = ("build", "random", "k-medoids++", "lab")
+# Starts: BUILD, those that are drawn at random, and the rows with the lowest sums of distances.
+INITS = ("build", "random", "k-medoids++", "lab", "heuristic")
 _UNITS = {"": 1, "B": 1}
 for _power, _letter in enumerate("KMGT", start=1):
     _UNITS |= {f"{_letter}IB": 1024**_power, f"{_letter}B": 1000**_power, _letter: 1024**_power}
@@ -310,10 +311,25 @@ def check_init(init: Any, n: int, k: int, weights: Float64s) -> str | Rows:
         return check_choice("init", init, INITS)
     rows = np.asarray(init)
     if rows.ndim != 1 or rows.dtype.kind not in "iu":
-        raise ValueError(f"init must be one of {sorted(INITS)} or a 1-D array of row indices; got {init!r}")
+        raise ValueError(f"init must be one of {sorted(INITS)} or a 1-D array of row indices; got {init!r:.200}")
     if len(rows) != k:
         raise ValueError(f"init has {len(rows)} row indices, but n_clusters={k}; pass one index for each cluster")
     return check_rows("init", rows, n, weights)
+
+
+def names_rows(init: Any) -> bool:
+    """Whether ``init`` is a name or row numbers, rather than the rows themselves: coordinates or other objects.
+
+    >>> names_rows("build"), names_rows([3, 5]), names_rows([[0.5, 1.0], [2.0, 3.0]]), names_rows(["ape", "zebra"])
+    (True, True, False, False)
+    """
+    if isinstance(init, str):
+        return True
+    try:
+        rows = np.asarray(init)
+    except ValueError:  # rows of unequal lengths
+        return False
+    return rows.ndim == 0 or (rows.ndim == 1 and (rows.dtype.kind in "iu" or len(rows) == 0))
 
 
 def check_rows(name: str, given: Any, n: int, weights: Float64s) -> Rows:

@@ -205,3 +205,45 @@ def test_bad_layouts() -> None:
         k_medoids(np.zeros((3, 4, 2)), 1, metric="dtw", metric_params={"layout": "tc"})
     with pytest.raises(ValueError, match="row 1 of X has 3 channels, but row 0 has 2"):
         k_medoids([np.zeros((2, 5)), np.zeros((3, 5))], 1, metric="dtw", metric_params=FIRST)
+
+
+# The command, with aeon 1.6.0 installed, and with `series` as below:
+#   from aeon.distances import distance
+#   [round(distance(series[a].T, series[b].T, name, **options), 12) for a, b in PAIRS]
+PAIRS = [(0, 1), (0, 2), (2, 1), (3, 4)]
+AEON = [
+    ("erp", {}, [4.09, 5.65, 4.48, 9.92437733064]),
+    ("erp", {"g": 0.5}, [3.41, 5.23, 5.16, 11.101012281604]),
+    ("twe", {}, [9.29, 12.293, 11.441, 20.060992759939]),
+    ("twe", {"nu": 0.1, "lmbda": 0.2}, [8.48, 12.17, 10.13, 20.044992759939]),
+    ("msm", {}, [6.2, 8.19, 8.33, 14.34]),
+    ("msm", {"c": 0.1}, [4.4, 5.49, 5.63, 10.58]),
+]
+
+
+@pytest.mark.parametrize(("metric", "options", "expected"), AEON)
+def test_values_of_aeon(metric: str, options: dict[str, float], expected: list[float]) -> None:
+    random = np.random.default_rng(24)
+    series = [random.normal(size=n).round(2) for n in (6, 6, 9)]
+    series += [random.normal(size=(n, 2)).round(2) for n in (5, 7)]
+    for (a, b), value in zip(PAIRS, expected, strict=True):
+        found = dissimilarity([series[a], series[b]], metric, options).block(WHOLE, WHOLE)
+        assert found[0, 1] == found[1, 0] == pytest.approx(value, abs=1e-11)
+        assert found[0, 0] == 0
+
+
+@pytest.mark.parametrize("metric", ["erp", "twe", "msm"])
+def test_relatives_of_dtw_cluster(metric: str) -> None:
+    series = ragged()
+    model = KMedoids(3, metric=metric).fit(series)
+    full = dissimilarity(series, metric).block(WHOLE, WHOLE)
+    np.testing.assert_allclose(model.distances_, full[model.medoid_indices_].min(axis=0))
+    np.testing.assert_allclose(model.transform(series[:5]), full[model.medoid_indices_, :5].T)
+    # Without warping, pairs of one length meet sample by sample; with a window as long as the series, nothing changes.
+    wide = dissimilarity(series, metric, {"window": 100}).block(WHOLE, WHOLE)
+    np.testing.assert_array_equal(wide, full)
+    narrow = dissimilarity([[0.0, 1, 4], [1.0, 1, 1]], "msm", {"window": 0}).block(WHOLE, WHOLE)
+    assert narrow[0, 1] == 1 + 0 + 3
+    parameter = {"erp": "g", "twe": "nu", "msm": "c"}[metric]
+    with pytest.raises(ValueError, match=rf"metric='{metric}' needs a finite number"):
+        k_medoids(series, 2, metric=metric, metric_params={parameter: np.inf})

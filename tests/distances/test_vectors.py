@@ -106,8 +106,13 @@ def test_values_by_hand(metric: str, dtype: str, compiled: bool) -> None:
     np.testing.assert_allclose(distance.cross(X[1:]), expected[:, 1:], rtol=1e-12, atol=0)
 
 
+# Those that transform the rows first, or compare truth values or what is known: in test_names.py.
+NAMED = {"seuclidean", "mahalanobis", "nan_euclidean", "jensenshannon", "dice", "kulsinski", "rogerstanimoto"}
+NAMED |= {"russellrao", "sokalsneath", "yule"}
+
+
 def test_every_metric_of_the_registry_is_tested_here() -> None:
-    assert set(ALL) == {name for name, metric in METRICS.items() if metric.kind == "vectors"}
+    assert set(ALL) | NAMED == {name for name, metric in METRICS.items() if metric.kind == "vectors"}
 
 
 # --- against scipy -------------------------------------------------------------------------------------------------

@@ -176,6 +176,11 @@ def test_threads_do_not_matter() -> None:
     assert_array_equal(one.mean_distances, two.mean_distances)
 
 
+def test_a_matrix_must_be_square() -> None:
+    with pytest.raises(ValueError, match=r"distances among all rows, a square matrix; got \(2, 3\)"):
+        cluster_medoids(np.ones((2, 3)), [0, 1], metric="precomputed")
+
+
 @pytest.mark.parametrize(
     ("labels", "options", "message"),
     [

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from medoids.cli.contents import Contents, ReadOptions, Selection
 from medoids.cli.messages import Failure, WrongUsage
 from medoids.cli.tables import canonical_table, default_metric, feature_columns, is_numeric, number_columns, text_column
-from medoids.distances import available_metrics, kinds_of
+from medoids.distances import available_metrics, kinds_of, takes_gaps
 from medoids.engine.arrays import Float64s
 from medoids.engine.threads import spans
 from medoids.wording import unknown
@@ -189,7 +189,8 @@ def _from_array(contents: Contents, selection: Selection, metric: str) -> Featur
         if selection.columns or selection.ignore:
             columns = feature_columns([f"x{f}" for f in range(X.shape[1])], selection, name)
             X = X[:, [int(column[1:]) for column in columns]]
-        for span in spans(X.shape[0], _CHECKED_ROWS) if not sparse and X.dtype.kind == "f" else []:
+        checked = not sparse and X.dtype.kind == "f" and not takes_gaps(metric)
+        for span in spans(X.shape[0], _CHECKED_ROWS) if checked else []:
             if not np.isfinite(X[span]).all():
                 row, f = np.argwhere(~np.isfinite(X[span]))[0] + (span.start, 0)
                 column = columns[f] if columns else f"x{f}"

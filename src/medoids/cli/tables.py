@@ -13,6 +13,7 @@ from medoids.cli.contents import Contents, Selection
 from medoids.cli.csv_files import is_number
 from medoids.cli.messages import WrongUsage
 from medoids.cli.thousands import find_grouping
+from medoids.distances import takes_gaps
 from medoids.wording import counted
 
 __all__ = [
@@ -178,7 +179,8 @@ def number_columns(contents: Contents, names: Sequence[str], user: str) -> Any:
     X = np.empty((len(table), len(names)), dtype=np.float32 if single else np.float64)
     for f, name in enumerate(names):
         column = table[name]
-        if column.null_count:
+        gaps = takes_gaps(user)
+        if column.null_count and not gaps:
             row = int(np.argmax(pc.is_null(column).to_numpy()))
             empty = (
                 f"{counted(column.null_count, 'cell')} of the column {'is' if column.null_count == 1 else 'are'} empty"
@@ -186,12 +188,13 @@ def number_columns(contents: Contents, names: Sequence[str], user: str) -> Any:
             raise contents.cell_failure(
                 row,
                 name,
-                f"has no value ({empty}); fill it, leave the column out with --ignore {name}, or use --metric gower, "
-                "which compares only what is known",
+                f"has no value ({empty}); fill it, leave the column out with --ignore {name}, or use --metric gower "
+                "or nan_euclidean, which compare only what is known",
             )
         X[:, f] = column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column
-        if not np.isfinite(X[:, f]).all():
-            row = int(np.argmin(np.isfinite(X[:, f])))
+        known = np.isfinite(X[:, f]) | (gaps & np.isnan(X[:, f]))
+        if not known.all():
+            row = int(np.argmin(known))
             raise contents.cell_failure(row, name, f"is {X[row, f]}; numbers must be finite")
     return X
 

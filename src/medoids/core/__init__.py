@@ -5,6 +5,7 @@
 - ``assignment.py``: the nearest and second nearest medoid of each point, and the one rule for accepting a swap.
 - ``rows.py``: where rows of distances come from.
 - ``initialization.py``, ``local_search.py``, ``cut_short.py``: how a search starts, descends and ends early.
+- ``lowest_sums.py``: the members of a group with the lowest sums of distances.
 - ``shares.py``, ``sampling.py``: references of similar weight; samples with enough candidates.
 
 Imports ``result``, ``storage``, ``distances`` and ``engine``, never an algorithm.

@@ -1,4 +1,4 @@
-"""Where the search starts: LAB, k-medoids++, random rows, or given ones. (BUILD belongs to the algorithms.)"""
+"""Where the search starts: LAB, k-medoids++, heuristic or random rows, or given ones. (BUILD is elsewhere.)"""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from medoids.core.assignment import Assignment, lowest
+from medoids.core.lowest_sums import LowestSums
 from medoids.core.rows import RowSource
 from medoids.engine.arrays import Float64s, Rows
 
@@ -66,10 +67,25 @@ def _lab(rows: RowSource) -> Rows:
     return np.array(assignment.medoids)
 
 
+def _heuristic(rows: RowSource) -> Rows:
+    """The rows with the lowest sums of distances to all others, as in scikit-learn-extra."""
+    problem, run = rows.problem, rows.run
+    if problem.rectangular:
+        raise ValueError(
+            "init='heuristic' needs distances among all rows, and X is a matrix of candidates x points; use 'build'"
+        )
+    members = problem.references
+    search = LowestSums(problem.distance, members, problem.weights[members], run.threads, run.tally)
+    allowed = problem.eligible[members] & ~np.isin(members, problem.frozen)
+    found, _ = search.find(problem.k - len(problem.frozen), allowed)
+    return np.concatenate([np.array(problem.frozen, dtype=np.intp), members[found]])
+
+
 RANDOM_INITS: dict[str, Callable[[RowSource], Rows]] = {
     "random": _random,
     "k-medoids++": lambda rows: np.array(complete(rows, rows.problem.frozen).medoids),
     "lab": _lab,
+    "heuristic": _heuristic,
 }
 
 

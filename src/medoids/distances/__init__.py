@@ -14,10 +14,13 @@ Files:
     working_copy.py   vectors of which searches read a transformed copy; of these
     inner_product.py    euclidean, sqeuclidean, cosine, correlation: BLAS
     elementwise.py      manhattan, chebyshev, canberra and others: loops over coordinates
+    transformed.py    seuclidean, mahalanobis, jensenshannon: others of these after a transformation of the rows
     encoded.py        objects that are translated into arrays first; of these
+    booleans.py         rows of truth values: dice, yule and others
+    known.py            euclidean where values are missing
     gower.py            tables of mixed columns
     haversine.py        latitude and longitude
-    series.py           dynamic time warping
+    series.py           dynamic time warping and its relatives
     sparse.py           CSR rows, and jaccard of sets
     strings.py          edit distances: rapidfuzz
     trees.py            tree edit distance
@@ -44,6 +47,7 @@ from medoids.distances.registry import (
     kind_of,
     kinds_of,
     names_of_kind,
+    takes_gaps,
 )
 from medoids.engine.budget import SMALL
 from medoids.engine.mapped import is_mapped, release
@@ -71,4 +75,5 @@ __all__ = [
     "names_of_kind",
     "release",
     "take_rows",
+    "takes_gaps",
 ]

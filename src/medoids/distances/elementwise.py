@@ -22,7 +22,8 @@ __all__ = ["Elementwise"]
 # Differences only: these lose nothing by centring, and in float32 gain the digits that a large offset would take. The
 # others are ratios or tests of equality, which rounding to float32 would change.
 _CENTRED = frozenset({"manhattan", "chebyshev", "minkowski"})
-_EQUALITY = frozenset({"hamming", "jaccard"})
+# Without a unit: tests of equality, and shares.
+_WITHOUT_UNIT = frozenset({"hamming", "jaccard", "jensenshannon"})
 
 
 @cache
@@ -41,7 +42,7 @@ class Elementwise(VectorDistance):
         Kept as it is, for exact distances.
     metric : str
     p : float
-        The parameter of minkowski; the others ignore it.
+        The parameter of minkowski, or the factor of jensenshannon's sum; the others ignore it.
     dtype : float32 or float64, optional
         Of the working copy and of `block`; by default float32 if the metric allows it and powers fit.
     compiled : bool
@@ -62,7 +63,7 @@ class Elementwise(VectorDistance):
     ) -> None:
         super().__init__(X, metric, compiled=compiled, centre=centre)
         self._p, self._options = p, {"p": p}
-        if metric not in _EQUALITY:
+        if metric not in _WITHOUT_UNIT:
             power = {"manhattan": 1.0, "chebyshev": np.inf, "minkowski": p}.get(metric)
             self._rule = UnitRule(metric, int(metric in _CENTRED), power)
         self.triangle = metric in ("manhattan", "chebyshev") or (metric == "minkowski" and p >= 1)
@@ -74,7 +75,8 @@ class Elementwise(VectorDistance):
         self.exact = self.dtype == np.float64
         if self.exact:
             self._centre, self._copy_dtype = None, X.dtype
-        self.cost = COSTS["power" if metric == "minkowski" else f"difference, {self.dtype}"].of(X.shape[1])
+        kind = "power" if metric in ("minkowski", "jensenshannon") else f"difference, {self.dtype}"
+        self.cost = COSTS[kind].of(X.shape[1])
 
     def _fits_float32(self, top: float) -> bool:
         p = self._p if self._metric == "minkowski" else 1.0
@@ -126,6 +128,8 @@ class Elementwise(VectorDistance):
         X, Y = (x != 0 if self._metric == "jaccard" else x.astype(np.float64, copy=False) for x in (X, Y))
         with np.errstate(over="ignore"):
             out: Float64s = cdist(X, Y, "cityblock" if self._metric == "manhattan" else self._metric, **options)
+        if self._metric == "jensenshannon":
+            out *= np.sqrt(2 * self._p)  # the kernel's factor; scipy has half of the sum
         if self._metric == "braycurtis":
             out[np.isnan(out)] = 0  # two rows of zeros are alike, as in our kernel
         return out

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from scipy.sparse import issparse
 
+from medoids.distances.booleans import BOOLEAN, Booleans
 from medoids.distances.callables import CallableDistance, JittedDistance, is_jitted
 from medoids.distances.calls import Calls
 from medoids.distances.elementwise import Elementwise
 from medoids.distances.gower import Gower
 from medoids.distances.haversine import Haversine
 from medoids.distances.inner_product import InnerProduct
+from medoids.distances.known import NanEuclidean
 from medoids.distances.precomputed import Precomputed
 from medoids.distances.protocol import Dissimilarity, Floats
 from medoids.distances.scaled import Scalable, Scaled
@@ -27,6 +29,7 @@ from medoids.distances.scaling import UnitRule
 from medoids.distances.series import Warping
 from medoids.distances.sparse import Sets, Sparse
 from medoids.distances.strings import STRING_METRICS, Strings
+from medoids.distances.transformed import Transformed, covariance_map, shares_of_rows, variance_map
 from medoids.distances.trees import Trees
 from medoids.engine.budget import SCIPY_COORDINATES, SMALL
 
@@ -41,6 +44,7 @@ __all__ = [
     "kind_of",
     "kinds_of",
     "names_of_kind",
+    "takes_gaps",
 ]
 
 # p of (sum |x - y|^p)^(1/p), which is squared in sqeuclidean.
@@ -64,6 +68,8 @@ class MetricEntry:
         What X must be.
     extra : str
         The optional dependencies of the package that the metric needs; "" for none.
+    gaps : bool
+        Whether values may be missing (NaN), for vectors.
     degree : int or None
         d(c x, c y) = c^degree d(x, y), for metrics whose squares, powers or sums may leave the range of float64.
     """
@@ -75,6 +81,7 @@ class MetricEntry:
     parameters: dict[str, Any] = field(default_factory=dict)
     kind: str = "vectors"
     extra: str = ""
+    gaps: bool = False
     degree: int | None = None
 
 
@@ -96,6 +103,28 @@ def _minkowski(X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
     return METRICS[special].make(X, {}) if special else _make_vectors("minkowski", X, parameters)
 
 
+def _seuclidean(X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
+    transform = variance_map(X, **parameters)
+    return Transformed(_make_vectors("euclidean", transform(X), {}), transform)
+
+
+def _mahalanobis(X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
+    transform = covariance_map(X, **parameters)
+    return Transformed(_make_vectors("euclidean", transform(X), {}), transform)
+
+
+def _jensenshannon(X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
+    base = np.e if parameters["base"] is None else parameters["base"]
+    if not isinstance(base, (int, float, np.number)) or not 1 < base < np.inf:
+        raise ValueError(f"metric_params={{'base': {base!r}}}: jensenshannon needs a number > 1, or None for e")
+    factor = 0.5 / float(np.log(base))
+    return Transformed(_make_vectors("jensenshannon", shares_of_rows(X), {"p": factor}), shares_of_rows)
+
+
+def _booleans(name: str, *aliases: str) -> MetricEntry:
+    return MetricEntry(name, aliases, BOOLEAN[name][1], lambda X, parameters: Booleans(X, name))
+
+
 def _strings(name: str) -> list[MetricEntry]:
     """Return the entries of an edit distance: itself, and as a share of the largest value that the lengths allow."""
     own: dict[str, dict[str, Any]] = {"levenshtein": {"weights": (1, 1, 1)}, "jaro_winkler": {"prefix_weight": 0.1}}
@@ -115,17 +144,54 @@ def _sparse(name: str, formula: str, *aliases: str, degree: int | None = None) -
     return MetricEntry(name, aliases, formula, lambda X, parameters: Sparse(X, name), kind="sparse", degree=degree)
 
 
+def _series(name: str, formula: str, costs: dict[str, Any] | None = None, *, degree: int | None = None) -> MetricEntry:
+    parameters = {"window": None, "layout": None, **(costs or {})}
+    return MetricEntry(name, (), formula, partial(_make_series, name), parameters, kind="series", degree=degree)
+
+
+def _make_series(name: str, X: Any, parameters: dict[str, Any]) -> Dissimilarity:
+    return Warping(name, X, **parameters)
+
+
 _METRIC_ENTRIES = [
     _vectors("euclidean", "sqrt(sum (x - y)^2)", "l2", degree=1),
     _vectors("sqeuclidean", "sum (x - y)^2", degree=2),
     _vectors("cosine", "1 - <x, y> / (|x| |y|)", degree=0),
     _vectors("correlation", "cosine after subtracting each row's mean", degree=0),
     _vectors("manhattan", "sum |x - y|", "l1", "cityblock", degree=1),
-    _vectors("chebyshev", "max |x - y|", "linf", degree=1),
-    MetricEntry("minkowski", ("lp",), "(sum |x - y|^p)^(1/p)", _minkowski, {"p": 2}, degree=1),
+    _vectors("chebyshev", "max |x - y|", "linf", "infinity", degree=1),
+    MetricEntry("minkowski", ("lp", "p"), "(sum |x - y|^p)^(1/p)", _minkowski, {"p": 2}, degree=1),
     _vectors("canberra", "sum |x - y| / (|x| + |y|)", degree=0),
     _vectors("braycurtis", "sum |x - y| / sum |x + y|", degree=0),
-    _vectors("hamming", "mean [x != y]"),
+    _vectors("hamming", "mean [x != y]", "matching"),
+    MetricEntry("seuclidean", (), "sqrt(sum (x - y)^2 / V), V the variances", _seuclidean, {"V": None}),
+    MetricEntry(
+        "mahalanobis",
+        (),
+        "sqrt((x - y) VI (x - y)), VI the inverse of the covariances V",
+        _mahalanobis,
+        {"V": None, "VI": None},
+    ),
+    MetricEntry(
+        "nan_euclidean",
+        (),
+        "euclidean of the columns known in both, times sqrt(columns / known)",
+        lambda X, parameters: NanEuclidean(X),
+        gaps=True,
+    ),
+    MetricEntry(
+        "jensenshannon",
+        (),
+        "root of the Jensen-Shannon divergence of x / sum x and y / sum y",
+        _jensenshannon,
+        {"base": None},
+    ),
+    _booleans("dice"),
+    _booleans("kulsinski"),
+    _booleans("rogerstanimoto", "sokalmichener"),
+    _booleans("russellrao"),
+    _booleans("sokalsneath"),
+    _booleans("yule"),
     _sparse("euclidean", "sqrt(sum (x - y)^2)", "l2", degree=1),
     _sparse("sqeuclidean", "sum (x - y)^2", degree=2),
     _sparse("cosine", "1 - <x, y> / (|x| |y|)"),
@@ -134,15 +200,10 @@ _METRIC_ENTRIES = [
     _sparse("jaccard", "the same of the columns that are not 0"),
     _vectors("jaccard", "the same of the columns that are not 0"),
     *(entry for name in STRING_METRICS for entry in _strings(name)),
-    MetricEntry(
-        "dtw",
-        (),
-        "sqrt(min over warping paths of sum |x_i - y_j|^2)",
-        lambda X, parameters: Warping(X, **parameters),
-        {"window": None, "layout": None},
-        kind="series",
-        degree=1,
-    ),
+    _series("dtw", "sqrt(min over warping paths of sum |x_i - y_j|^2)", degree=1),
+    _series("erp", "least cost of aligning samples, or skipping them at |x_i - g|", {"g": 0.0}),
+    _series("twe", "least cost of aligning samples in time, or deleting them", {"nu": 0.001, "lmbda": 1.0}),
+    _series("msm", "least cost of moving, splitting and merging samples", {"c": 1.0}),
     MetricEntry(
         "gower",
         (),
@@ -232,6 +293,15 @@ def kinds_of(metric: Any) -> list[str]:
     ['vectors', 'sparse']
     """
     return list(_ENTRIES_BY_KIND[_ALIASES[metric]]) if isinstance(metric, str) and metric in _ALIASES else []
+
+
+def takes_gaps(metric: Any) -> bool:
+    """Whether values of vectors may be missing under a metric.
+
+    >>> takes_gaps("nan_euclidean"), takes_gaps("euclidean")
+    (True, False)
+    """
+    return isinstance(metric, str) and metric in _ALIASES and METRICS[_ALIASES[metric]].gaps
 
 
 def find_metric(name: Any, kind: str | None = None) -> MetricEntry:

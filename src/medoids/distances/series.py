@@ -1,10 +1,21 @@
-"""Dynamic time warping of series, of equal or unequal lengths, with one channel or several.
+"""Elastic distances of series, of equal or unequal lengths, with one channel or several.
 
     dtw(x, y) = sqrt(min over paths of the sum of |x_i - y_j|^2)
 
 A path leads from the first samples to the last, in steps of one in i, in j, or in both. This is the convention of
-dtaidistance, tslearn and aeon up to the square root, which aeon leaves out. Sakoe and Chiba's window keeps the path
-within r samples of the diagonals that start at the first and end at the last samples:
+dtaidistance, tslearn and aeon up to the square root, which aeon leaves out. The others also pay for each step, and have
+aeon's definitions and defaults:
+
+    erp   a step in i alone costs |x_i - g|, in j alone |y_j - g|; a path that begins with such steps costs all samples
+          of that series, where Chen and Ng (2004) add only those that it skips (edit distance with real penalty)
+    twe   a step in i alone costs |x_i - x_{i-1}| + nu + lmbda, and so for j; a step in both
+          |x_i - y_j| + |x_{i-1} - y_{j-1}| + 2 nu |i - j|, with a sample 0 before the first (time warp edit, Marteau
+          2009)
+    msm   a step in i alone costs c, and where x_i is not between x_{i-1} and y_j also the way to the nearer one, and
+          so for j; a step in both |x_i - y_j|; several channels are added (move-split-merge, Stefan et al. 2013)
+
+Sakoe and Chiba's window keeps the path within r samples of the diagonals that start at the first and end at the last
+samples:
 
     i - j <= r + max(0, n - m)    and    j - i <= r + max(0, m - n)    for series of lengths n and m
 
@@ -16,6 +27,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import copy
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,22 +46,37 @@ _LAYOUTS = ("channels_last", "channels_first")
 _Joined = tuple[Float64s, Rows]
 
 
+@cache
+def _kernel(metric: str) -> Callable[..., Any]:
+    from medoids.distances.kernels.series import elastic_kernel
+
+    return elastic_kernel(metric)
+
+
 class Warping(Scalable, Encoded):
-    """Series under dtw.
+    """Series under an elastic distance.
 
     Parameters
     ----------
+    metric : {"dtw", "erp", "twe", "msm"}
     series : sequence of n arrays of shape (length,) or of two dimensions, or one array of them
     window : int, float or None
         r in samples; or, between 0 and 1, as a share of the longer series, rounded down; None for no limit.
     layout : {"channels_last", "channels_first"} or None
         Whether arrays of two dimensions have the shape (length, channels) or (channels, length). None means
         "channels_last", with a warning if there are more channels than time steps.
+    costs : float
+        Parameters of the metric: g of erp, nu and lmbda of twe, c of msm.
     """
 
     symmetric = True
 
-    def __init__(self, series: Any, window: float | None, layout: str | None = None) -> None:
+    def __init__(self, metric: str, series: Any, window: float | None, layout: str | None = None, **costs: Any) -> None:
+        for name, value in costs.items():
+            low, least = (-np.inf, "a finite number") if name == "g" else (0.0, "a finite number >= 0")
+            if not isinstance(value, (int, float)) or not low <= value < np.inf or value == -np.inf:
+                raise ValueError(f"metric_params={{{name!r}: {value!r}}}: metric={metric!r} needs {least}")
+        self._metric, self._costs = metric, {name: float(value) for name, value in costs.items()}
         if layout not in (None, *_LAYOUTS):
             raise ValueError(f"metric_params={{'layout': {layout!r}}}: pass {' or '.join(map(repr, _LAYOUTS))}")
         self._window, self._layout = check_window(window), layout or _LAYOUTS[0]
@@ -92,19 +119,37 @@ class Warping(Scalable, Encoded):
         return values, starts
 
     def _compare(self, objects: _Joined, i: Rows, others: _Joined, j: Rows) -> Float64s:
-        from medoids.distances.kernels.series import warp
-
-        values, starts = others
+        (X, x_starts), (values, starts) = objects, others
         # Series of one length share a pass, so they are brought together.
         lengths = starts[j + 1] - starts[j]
         order = np.argsort(lengths, kind="stable")
         out = np.empty((len(i), len(j)))
         longest, channels = int(lengths.max(initial=1)), values.shape[1]
-        y, table = np.empty((longest, channels, SERIES_LANES)), np.empty((2, longest + 2, SERIES_LANES))
-        warp(*objects, i, values, starts, j, order, *self._window, y, table, out)
+        y, ys = np.empty((longest, channels, SERIES_LANES)), np.empty((longest, SERIES_LANES))
+        gaps, table = np.zeros((2, longest, SERIES_LANES)), np.empty((2, longest + 2, SERIES_LANES))
+        sides = self._sides(X, x_starts), self._sides(values, starts)
+        # What a cell needs to know beside the samples: c of msm, 2 nu of twe.
+        p = self._costs.get("c", 2 * self._costs.get("nu", 0.0))
+        _kernel(self._metric)(
+            X, sides[0], x_starts, i, values, sides[1], starts, j, order, *self._window, p, y, ys, gaps, table, out
+        )
         return out
 
-    def scaling(self) -> tuple[list[Float64s], Callable[[Any], Scalable], UnitRule]:
+    def _sides(self, values: Float64s, starts: Rows) -> Float64s:
+        """Return the cost of a step over each sample of one series alone."""
+        if self._metric == "erp":
+            found: Float64s = np.linalg.norm(values - self._costs["g"], axis=1)
+        elif self._metric == "twe":
+            before = np.concatenate([np.zeros((1, values.shape[1])), values[:-1]])
+            before[starts[:-1]] = 0
+            found = np.linalg.norm(values - before, axis=1) + self._costs["nu"] + self._costs["lmbda"]
+        else:
+            found = np.zeros(len(values))
+        return found
+
+    def scaling(self) -> tuple[list[Float64s], Callable[[Any], Scalable], UnitRule] | None:
+        if self._metric != "dtw":
+            return None  # whose squares could leave the range of float64
         pieces = self._pieces(np.arange(self.n))
         # In the layout in which they came, as the queries do.
         series = [piece.T for piece in pieces] if self._layout == "channels_first" else pieces

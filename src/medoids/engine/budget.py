@@ -211,6 +211,7 @@ COSTS = {
     "difference, float32": Cost(2.0, 0.065),  # columns, 17 ns for 784
     "difference, float64": Cost(2.0, 0.5),  # columns, 96 ns for 784
     "power": Cost(2.0, 20.0),  # columns, 167 ns for 50; |x - y|^p
+    "boolean": Cost(10.0, 0.02),  # columns, 12 ns for 64; a matrix product and a formula
     "gower": Cost(5.0, 1.5),  # columns, 4 ns for 30
     "haversine": Cost(60.0),  # 18 ns
     "sparse": Cost(10.0, 0.6),  # nonzeros of a row, 23 ns for 100

@@ -5,6 +5,7 @@ Most need only the first; the compiler drops what is not used.
 """
 
 from collections.abc import Callable
+from math import log, sqrt
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,18 @@ def _jaccard_step(u, v, x, y, p):  # type: ignore[no-untyped-def]
 
 
 @inline
+def _information_step(u, v, x, y, p):  # type: ignore[no-untyped-def]
+    mean = (x + y) / 2
+    first = x * log(x / mean) if x > 0 else x
+    return u + first + (y * log(y / mean) if y > 0 else y), v
+
+
+@inline
+def _information_finish(u, v, m, p):  # type: ignore[no-untyped-def]
+    return sqrt(u * p) if u > 0 else u - u  # rounding may leave a sum below 0
+
+
+@inline
 def _mean_finish(u, v, m, p):  # type: ignore[no-untyped-def]
     return u / m
 
@@ -89,6 +102,7 @@ ELEMENTWISE: dict[str, tuple[Step, Step]] = {
     "canberra": (_canberra_step, _first),  # sum |x - y| / (|x| + |y|)
     "braycurtis": (_braycurtis_step, _ratio_finish),  # sum |x - y| / sum |x + y|
     "hamming": (_hamming_step, _mean_finish),  # mean [x != y]
+    "jensenshannon": (_information_step, _information_finish),  # sqrt(p sum x log(x / m) + y log(y / m)), m their mean
     "jaccard": (
         _jaccard_step,
         _ratio_finish,
