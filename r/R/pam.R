@@ -58,7 +58,8 @@ pam <- function(x, k, diss = inherits(x, "dist"), metric = c("euclidean", "manha
     # cluster's pam() draws no random numbers, and a script may count on that; a sampling search needs them.
     seed = if (random || n > exact_rows) NULL else 0L,
     trace = trace.lev > 0,
-    more = c(if (random && is.numeric(nstart)) list(n_init = max(1, nstart)), if (!do.swap) list(max_iter = 0))
+    more = c(list(swap = "best"), if (random && is.numeric(nstart)) list(n_init = max(1, nstart)),
+             if (!do.swap) list(max_iter = 0))
   )
   result <- new_medoids(found, input, call, keep.data = keep.data, keep.diss = keep.diss,
                         statistics = if (cluster.only) "none" else "auto")
