@@ -17,10 +17,10 @@ import numpy as np
 from medoids.algorithms.pairedpam import PairedPAM, without_store
 from medoids.core.assignment import Assignment
 from medoids.core.initialization import initialize
-from medoids.core.local_search import accept, descend
+from medoids.core.local_search import descend
 from medoids.core.problem import Problem, Solution
 from medoids.core.run import Run
-from medoids.paired.search import Found
+from medoids.paired.search import Found, ShardLost
 from medoids.paired.start import medoids_of_sample, sample_size
 
 __all__ = ["EagerPAM", "eagerpam"]
@@ -38,24 +38,40 @@ class EagerPAM(PairedPAM):
 
     def solve(self) -> Solution:
         assignment = self._start()
-        self._every = 1 if self.shards.shard.store.whole else _THINNED
+        self._every = 1 if self.places.whole else _THINNED
+        self._mark = self.run.position.get("pool") or self.search.describe(further=False, every=self._every)
         if "pool" in self.run.position:
-            self._further, self._every = self.search.restore(*self.run.position["pool"])
-        self.begin(assignment, swaps=True)
-        return descend(self.problem, self.run, assignment, lambda most: self._swap_some(assignment, most))
+            self._further, self._every = self.search.restore(*self._mark)
+        self._began = False
+        return descend(self.problem, self.run, assignment, lambda most: self._swap_repeatedly(assignment, most))
 
     def _start(self) -> Assignment:
-        problem, run = self.problem, self.run
+        problem, run, places = self.problem, self.run, self.places
         if not problem.starts_with_build:
-            return initialize(self.rows)
-        resumed = run.resume(self.rows.assign)
+            return initialize(places.rows)
+        resumed = run.resume(places.rows.assign)
         if resumed is not None and len(resumed.medoids) == problem.k:
             return resumed
         with run.phase("build"):
-            points, weights = self.shards.sample(sample_size(self.shards.n, problem.k), run.random)
-            assignment = self.rows.assign(medoids_of_sample(problem, run, points, weights))
+            points, weights = places.sample(sample_size(places.n, problem.k), run.random)
+            assignment = places.rows.assign(medoids_of_sample(problem, run, points, weights))
         run.step("build", assignment, references=len(points), candidates=problem.k)
         return assignment
+
+    def _swap_repeatedly(self, assignment: Assignment, most: int) -> int:
+        """Make swaps; if a shard is lost, go on from the last one."""
+        trace, before = self.run.trace, len(self.run.trace)
+        while True:
+            try:
+                if not self._began:
+                    self.begin(assignment, swaps=True)
+                    self._began = True
+                self._swap_some(assignment, most - len(trace) + before)
+                return len(trace) - before
+            except ShardLost as lost:
+                self.places.recover(assignment, lost)
+                self._further, self._every = self.search.restore(*self._mark)
+                self._began = False
 
     def _swap_some(self, assignment: Assignment, most: int) -> int:
         """Make swaps from the pool, or look for arms that help; return how many were made."""
@@ -84,14 +100,14 @@ class EagerPAM(PairedPAM):
         while made < most and not self.run.stopped and len(helpful := self.search.helpful()):
             i = int(helpful[0])
             with self.run.phase("exact"):
-                row = self.exact_row(i, assignment)
-            slot = int(np.argmin(assignment.swap_losses(row)))
-            if not assignment.swap_improves(slot, row):
+                losses, magnitudes = self.places.exact_losses(assignment, np.array([i]), swaps=True)
+            slot = int(losses.argmin())
+            if not assignment.improves(float(losses[slot, 0]), float(magnitudes[slot, 0])):
                 self.search.reject(i)
                 continue
-            pool = {"pool": self.search.describe(self._further, self._every)}
-            references, candidates = self._seen.references, self._seen.candidates
-            accept(self.run, assignment, slot, i, row, references=references, candidates=candidates, position=pool)
+            mark = self.search.describe(self._further, self._every)
+            self.make_step(assignment, i, slot, self._seen, {"pool": mark})
+            self._mark = mark
             self.begin(assignment, swaps=True)
             made += 1
         return made

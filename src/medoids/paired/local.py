@@ -1,4 +1,4 @@
-"""The one shard of a fit on one machine, with all points, and the order that these are in."""
+"""The one shard of a fit on one machine, with all points."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.engine.budget import POINTS_PER_CHUNK
 from medoids.engine.threads import spans
-from medoids.paired.order import Layout, Level, Strata, Tree, pick_landmarks
-from medoids.paired.search import Shards
-from medoids.paired.shard import REPORTED, Shard
+from medoids.paired.medoid_rows import make_rows
+from medoids.paired.order import Layout, Level, Tree
+from medoids.paired.places import Places
+from medoids.paired.shard import REPORTED, Shard, most_known
 
 __all__ = ["OneShard"]
-
-# Points among which landmarks are drawn, and from which the tree is made.
-DRAWN, SAMPLED = 1024, 1 << 16
 
 
 class _Rows:
@@ -40,40 +38,47 @@ class _Rows:
         return self._place[rows]
 
 
-class OneShard(Shards):
+class OneShard(Places):
     """All points in one shard."""
 
     def __init__(self, problem: Problem, run: Run, first: int) -> None:
-        points = np.flatnonzero((problem.weights > 0) | problem.eligible)
-        random = np.random.RandomState(run.random.randint(np.iinfo(np.int32).max))
-        weights = problem.weights[points]
-        with run.phase("build"):
-            layout = _lay_out(run, points, weights, random)
-        order = np.argsort(layout.leaf, kind="stable")
-        mass = layout.mass(weights, layout.sums(weights))
-        self.order, self.n = points[order], len(points)
-        self._all, self._distance = problem.n, run.distance
-        self._others = np.setdiff1d(np.arange(problem.n), points)
-        self._mass = weights[order], mass[order]
-        self.strata = Strata(*self._mass, first, random)
+        self._marked: list[Floats] = []
+        super().__init__(problem, run, first)
         self._rows = _Rows(run, self.order, problem.n)
         regions = np.arange(self.n) * REPORTED // self.n
-        shares, eligible = weights[order] / problem.total_weight, problem.eligible[self.order]
-        self._shares = shares
-        self.shard = Shard(self._rows, self.order, shares, regions, eligible, problem.memory_limit, run.threads)
-        self.kind = self.shard.store.kind
+        shares, eligible = self._mass[0] / problem.total_weight, problem.eligible[self.order]
+        limit = problem.memory_limit
+        known = most_known(limit, self.n)
+        self.shard = Shard(self._rows, self.order, shares, regions, eligible, limit, known, run.threads)
+        self.serve(problem, run)
 
-    def sample(self, size: int, random: np.random.RandomState) -> tuple[Rows, Float64s]:
-        """Draw rows from as many strata as are asked for; return them and their weights."""
-        strata = Strata(*self._mass, size, random)
-        level = strata.levels[0]
-        return self.order[strata.positions[level.columns]], level.weights
+    def serve(self, problem: Problem, run: Run, known: dict[int, Float64s] | None = None) -> None:
+        """Serve another fit of the same points; exact distances from some rows may be known."""
+        self.problem, self.run = problem, run
+        self.rows = make_rows(problem, run, self._whole, known)
+        self._judged: dict[int, Float64s] = {}
+
+    def _measure(self, mark: int, points: Rows, drawn: Rows) -> Float64s:
+        distance, row = self.run.distance, np.empty(len(points), self.kind)
+
+        def work(chunk: slice) -> None:
+            row[chunk] = distance.exact_block(np.array([mark]), points[chunk])[0]
+
+        self.run.threads.map(work, spans(len(points), POINTS_PER_CHUNK), threaded=distance.threaded)
+        self._marked.append(row)
+        return row[drawn].astype(np.float64)
+
+    def _coordinates(self, points: Rows, sample: Rows) -> Floats:
+        return np.array([row[sample] for row in self._marked])
+
+    def _layout(self, tree: Tree, points: Rows) -> Layout:
+        Z, self._marked = np.array(self._marked), []
+        return Layout.of(tree, Z)
 
     def follow(self, assignment: Assignment) -> None:
-        """Bring the shard to the state of an assignment."""
         at = self.order
-        self._d1, self._d2, self._nearest = assignment.d1[at], assignment.d2[at], assignment.nearest[at]
-        self.shard.place_state(self._d1, self._d2, self._nearest, np.array(assignment.medoids, dtype=np.intp))
+        d1, d2, nearest = assignment.d1[at], assignment.d2[at], assignment.nearest[at]
+        self.shard.place_state(d1, d2, nearest, np.array(assignment.medoids, dtype=np.intp))
 
     def ask(self, name: str, *arguments: Any, **options: Any) -> list[Any]:
         return [getattr(self.shard, name)(*arguments, **options)]
@@ -83,44 +88,37 @@ class OneShard(Shards):
         self.shard.store.add_level(level.stop)
 
     def states(self, columns: Rows) -> tuple[Float64s, Float64s, Rows]:
-        at = self._rows.positions[columns]
-        return self._d1[at], self._d2[at], self._nearest[at]
+        return self.shard.states(self._rows.positions[columns])
 
     def removal(self, slots: int) -> Float64s:
-        other = np.isfinite(self._d2)
-        costs = np.where(other, self._d2 - np.where(other, self._d1, 0.0), 0.0)
-        removal: Float64s = np.bincount(self._nearest, self._shares * costs, minlength=slots).astype(np.float64)
-        return removal
+        return self.shard.removal(slots)
 
-    def to_references(self, row: int, columns: Rows) -> Float64s:
-        return self.shard.whole(row)[self._rows.positions[columns]].astype(np.float64)
+    def to_references(self, rows: list[int], columns: Rows) -> Float64s:
+        at = self._rows.positions[columns]
+        return np.array([self.shard.whole(row)[at] for row in rows], dtype=np.float64)
 
-    def whole(self, i: int) -> Float64s:
-        """Return the distances from row i to all rows, in the precision of blocks."""
-        row = np.empty(self._all)
+    def exact_losses(self, assignment: Assignment, rows: Rows, *, swaps: bool) -> tuple[Float64s, Float64s]:
+        block = np.array([self._exact(i, assignment) for i in rows.tolist()])
+        self._judged = dict(zip(rows.tolist(), block, strict=True))
+        return assignment.after_swaps(block) if swaps else assignment.after_additions(block)
+
+    def enter(self, assignment: Assignment, i: int, slot: int | None) -> None:
+        row = self._judged[i]
+        self._judged = {}
+        if slot is None:
+            assignment.add(i, row)
+        else:
+            assignment.swap(slot, i, row)
+
+    def _exact(self, i: int, assignment: Assignment) -> Float64s:
+        """Return the distances from row i to all points: exact where they are at most the second nearest medoid's."""
+        return self._whole(i) if self.problem.distance.exact else self.rows.row(i, assignment.d2)
+
+    def _whole(self, i: int) -> Float64s:
+        """Return the distances from row i to all rows of X, in the precision of blocks."""
+        row = np.empty(self.problem.n)
         row[self.order] = self.shard.whole(i)
-        if len(self._others):  # rows of weight 0 that are no candidates
-            row[self._others] = self._distance.exact_block(np.array([i]), self._others)[0]
+        if self.n < len(row):  # rows of weight 0 that are no candidates
+            rest = np.setdiff1d(np.arange(len(row)), self.order)
+            row[rest] = self.run.distance.exact_block(np.array([i]), rest)[0]
         return row
-
-
-def _lay_out(run: Run, points: Rows, weights: Float64s, random: np.random.RandomState) -> Layout:
-    """Measure the distances of all points from landmarks, and make the tree."""
-    n, found = len(points), list[Floats]()
-    drawn = np.sort(random.choice(n, min(n, DRAWN), replace=False))
-
-    def measure(at: int) -> Float64s:
-        row, mark = np.empty(n, kind), points[drawn[at : at + 1]]
-
-        def work(chunk: slice) -> None:
-            row[chunk] = run.distance.exact_block(mark, points[chunk])[0]
-
-        run.threads.map(work, spans(n, POINTS_PER_CHUNK), threaded=run.distance.threaded)
-        found.append(row)
-        return row[drawn].astype(np.float64)
-
-    kind = np.float32 if run.distance.dtype == np.float32 else np.float64
-    pick_landmarks(measure, weights[drawn], random)
-    Z = np.array(found)
-    sample = np.sort(random.choice(n, SAMPLED, replace=False)) if n > SAMPLED else np.arange(n)
-    return Layout.of(Tree.of(Z[:, sample]), Z)

@@ -17,7 +17,9 @@ from medoids.core.run import Run
 from medoids.distances import Floats
 from medoids.engine.arrays import Float64s, Rows
 
-__all__ = ["MedoidRows"]
+__all__ = ["MedoidRows", "make_rows"]
+
+Whole = Callable[[int], Floats]
 
 
 class MedoidRows(RowSource):
@@ -37,7 +39,7 @@ class MedoidRows(RowSource):
         self,
         problem: Problem,
         run: Run,
-        whole: Callable[[int], Floats],
+        whole: Whole,
         known: dict[int, Float64s] | None = None,
     ) -> None:
         super().__init__(problem, run, known)
@@ -62,3 +64,11 @@ class MedoidRows(RowSource):
         if i not in self._kept:
             self._kept[i] = self._whole(i).astype(self.problem.distance.dtype)
         return self._kept[i]
+
+
+def make_rows(problem: Problem, run: Run, whole: Whole, known: dict[int, Float64s] | None = None) -> RowSource:
+    """Return where rows of the medoids come from: estimates first, unless they are exact or too many."""
+    distance = problem.distance
+    if distance.exact or not problem.has_room(distance.dtype.itemsize):
+        return RowSource(problem, run, known)
+    return MedoidRows(problem, run, whole, known)

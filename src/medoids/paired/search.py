@@ -22,7 +22,7 @@ from medoids.paired.order import Level, Strata
 from medoids.paired.shard import REPORTED, Bar, Left
 from medoids.paired.view import Pivot, View
 
-__all__ = ["Found", "Search", "Shards", "first_strata", "widths_of"]
+__all__ = ["Found", "Search", "ShardLost", "Shards", "first_strata", "widths_of"]
 
 # Arms that are left when a search computes all of their distances.
 _FEW = 2
@@ -53,6 +53,10 @@ def first_strata(n: int, cost: float) -> int:
 def widths_of(delta: float | None) -> tuple[float, ...]:
     """Return the widths of bounds, for steps and, by default, for the last search."""
     return (_WIDTH, _LAST_WIDTH) if delta is None else (float(np.sqrt(np.log(1 / delta))),)
+
+
+class ShardLost(Exception):
+    """A shard is gone, with what it knew."""
 
 
 class Shards(ABC):
@@ -86,8 +90,8 @@ class Shards(ABC):
         """Return the mean over all points of what the removal of each slot's medoid costs."""
 
     @abstractmethod
-    def to_references(self, row: int, columns: Rows) -> Float64s:
-        """Return the distances from a candidate that is known to some references."""
+    def to_references(self, rows: list[int], columns: Rows) -> Float64s:
+        """Return the distances from candidates that are known to some references."""
 
 
 @dataclass
@@ -288,4 +292,5 @@ class Search:
         """Return the best candidates as pivots."""
         best = sorted(self._known, key=lambda i: (float(self._known[i].min()), i))[:_MOST_PIVOTS]
         columns, kind = view.level.columns, self.shards.kind
-        return [view.pivot(i, self.shards.to_references(i, columns), self._known[i], kind) for i in best]
+        distances = self.shards.to_references(best, columns) if best else []
+        return [view.pivot(i, d, self._known[i], kind) for i, d in zip(best, distances, strict=True)]

@@ -17,7 +17,7 @@ from medoids.engine.threads import Threads, spans
 from medoids.paired.store import LANES, Points, Store
 from medoids.paired.view import Pivot, View
 
-__all__ = ["REPORTED", "Bar", "Left", "Shard"]
+__all__ = ["REPORTED", "Bar", "Left", "Shard", "most_known"]
 
 # Arms that a shard reports: those with the lowest means, and the one with the lowest in each of as many regions.
 REPORTED = 64
@@ -65,6 +65,11 @@ class Left:
         return cls(sum(part.count for part in parts), rows[lowest], means[lowest], tied.min(axis=0), best.min(axis=0))
 
 
+def most_known(budget: int, n: int) -> int:
+    """Return the number of candidates whose distances to n points are kept at most."""
+    return int(np.clip(budget // 4 // max(1, 4 * n), 16, 2 * REPORTED))
+
+
 class Shard:
     """Points and their distances.
 
@@ -80,6 +85,8 @@ class Shard:
     eligible : ndarray of bool, shape (own,)
     budget : int
         Bytes for stored distances.
+    known : int
+        Candidates whose distances are kept at most.
     threads : Threads
     """
 
@@ -91,12 +98,13 @@ class Shard:
         regions: Rows,
         eligible: Bools,
         budget: int,
+        known: int,
         threads: Threads,
     ) -> None:
         self._points, self.rows, self._weights, self._regions, self._eligible = points, rows, weights, regions, eligible
         self._threads = threads
-        self._most_known = int(np.clip(budget // 4 // max(1, 4 * len(rows)), 16, 2 * REPORTED))
-        self.store = Store(points, budget * 3 // 4, threads)
+        self._most_known = known
+        self.store = Store(points, budget, threads)
         self._known: dict[int, Floats] = {}
         self._sums: Floats | None = None
         self._summed: View | None = None
@@ -110,6 +118,17 @@ class Shard:
         """Set the distances of the points to their two nearest medoids, the slot of the nearest, and the medoids."""
         self._d1, self._d2, self._nearest = d1, d2, nearest
         self._free = self._eligible & ~np.isin(self.rows, medoids)
+
+    def states(self, at: Rows) -> tuple[Float64s, Float64s, Rows]:
+        """Return d1, d2 and slot of some points."""
+        return self._d1[at], self._d2[at], self._nearest[at]
+
+    def removal(self, slots: int) -> Float64s:
+        """Return the share of the points in the mean cost of removing each slot's medoid."""
+        other = np.isfinite(self._d2)
+        costs = np.where(other, self._d2 - np.where(other, self._d1, 0.0), 0.0)
+        removal: Float64s = np.bincount(self._nearest, self._weights * costs, minlength=slots).astype(np.float64)
+        return removal
 
     def learn(self, rows: Rows, slots: int) -> Float64s:
         """Return sums of the changes that candidates bring: what is added if a slot's medoid leaves, and if none does.

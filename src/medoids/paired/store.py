@@ -6,7 +6,7 @@ levels are stored by arm, for those that reach them, unless a distance is comput
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,12 +15,17 @@ from medoids.engine.arrays import Rows
 from medoids.engine.budget import CHEAP_NS
 from medoids.engine.threads import Threads, spans
 
-__all__ = ["LANES", "Points", "Store"]
+__all__ = ["LANES", "Points", "Store", "fits_whole"]
 
 # Arms side by side: their sums for one slot stay in a core's nearest cache.
 LANES = 256
 # Arms of which distances are computed at a time, for products to be fast.
 _ARMS_PER_BLOCK = 1024
+
+
+def fits_whole(arms: int, references: int, kind: np.dtype[Any], budget: int) -> bool:
+    """Whether the distances between arms and references fit into the budget, of which other things take a quarter."""
+    return arms * references * kind.itemsize <= budget * 3 // 4
 
 
 class Points(Protocol):
@@ -47,7 +52,8 @@ class Store:
     """Distances from the rows of a shard to the references."""
 
     def __init__(self, points: Points, budget: int, threads: Threads) -> None:
-        self._points, self._threads, self._budget = points, threads, budget
+        self._points, self._threads, self._budget = points, threads, budget * 3 // 4
+        self._limit = budget
         self.kind = np.dtype(np.float32 if points.distance.dtype == np.float32 else np.float64)
         self.chunks = spans(points.own, LANES)
         self._stops: list[int] = []
@@ -61,7 +67,7 @@ class Store:
         """Take note of another level, which has the references up to ``stop``."""
         self._stops.append(stop)
         width = stop - self._columns(len(self._stops) - 1).start
-        whole = len(self._stops) == 1 and self._points.own * width * self.kind.itemsize <= self._budget
+        whole = len(self._stops) == 1 and fits_whole(self._points.own, width, self.kind, self._limit)
         if whole:
             self._tiles = np.empty((len(self.chunks), width, LANES), self.kind)
             self._budget -= self._tiles.nbytes
