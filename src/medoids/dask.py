@@ -12,11 +12,10 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from medoids.cluster.banditpam import ShardedBanditPAM
 from medoids.cluster.messages import Task
-from medoids.cluster.pairedpam import ShardedPAM
-from medoids.cluster.posing import fingerprint, pose, settle
+from medoids.cluster.posing import fingerprint, give, pose
 from medoids.cluster.reading import check_part
+from medoids.cluster.sharded import solve
 from medoids.core.problem import Problem
 from medoids.core.run import Journal, Run
 from medoids.distances import Dissimilarity, Facts, Floats, count_rows, dissimilarity, kind_of
@@ -51,7 +50,7 @@ except ModuleNotFoundError as error:
 
 __all__ = ["KMedoids"]
 
-_ALGORITHMS = {"auto": ShardedPAM, "pairedpam": ShardedPAM, "banditpam++": ShardedBanditPAM}
+_ALGORITHMS = ("auto", "pairedpam")
 
 
 class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -69,13 +68,12 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         As in `medoids.KMedoids`: the names for vectors; "haversine"; for bags, the names for strings. A callable takes
         rows of an array, or the objects of a bag; workers must be able to import or unpickle it.
     metric_params : dict, optional
-    algorithm : {"auto", "pairedpam", "banditpam++"}, default="auto"
+    algorithm : {"auto", "pairedpam"}, default="auto"
         "auto" takes "pairedpam".
     init : "build" or array of row indices, default="build"
+    swap : {"best", "eager"}, default="best"
     max_iter : int, default=300
     delta : float, optional
-    cache_width : int, default=1000
-        Of "banditpam++": cached distances a point.
     memory_limit : int or str, default="2GiB"
         For the stored distances of one worker.
     frozen_medoids : array of row indices, optional
@@ -90,9 +88,9 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         Above 0, each step tells on standard error what was sent.
-    swap, n_init, n_restarts, time_limit, gap, k_range, n_jobs
-        As in `medoids.KMedoids`, and only at their defaults: a cluster makes one start, on PAM's path, with the threads
-        that its workers have, and a message to the workers is not interrupted. A ``callback`` may stop between steps.
+    n_init, n_restarts, time_limit, gap, cache_width, k_range, n_jobs
+        As in `medoids.KMedoids`, and only at their defaults: a cluster makes one start, with the threads that its
+        workers have, and a message to the workers is not interrupted. A ``callback`` may stop between steps.
 
     Attributes
     ----------
@@ -173,7 +171,7 @@ reason_, n_features_in_, feature_names_in_
         partitions = Partitions(client, _delayed(X, "X"), weights)
         rows = sum(partitions.sizes)
         k = check_n_clusters(self.n_clusters, rows, rows)
-        # Weights are with the workers; a row of weight 0 is found there.
+        # Weights are with the workers; a row of weight 0 is found when these have read them.
         alike = np.broadcast_to(1.0, rows)
         init = check_init(self.init, rows, k, alike)
         frozen = check_frozen(self.frozen_medoids, init, rows, k, alike)
@@ -184,18 +182,18 @@ reason_, n_features_in_, feature_names_in_
             algorithm, reason = "pairedpam", "no worker holds a matrix of all distances"
         pool = OnDask(partitions, task)
         try:
-            bandit = self.algorithm == "banditpam++"
-            posed = pose(pool, task, self.cache_width if bandit else None)
-            if k > posed.candidates:
-                check_n_clusters(k, rows, posed.candidates)
+            posed = pose(pool, task)
+            check_n_clusters(k, rows, posed.candidates)
+            check_frozen(frozen, check_init(init, rows, k, posed.weights), rows, k, posed.weights)
             problem = Problem(
                 distance=posed.distance,
-                weights=np.array([posed.weight]),
+                weights=posed.weights,
                 k=k,
                 init=init,
                 max_iter=self.max_iter,
                 memory_limit=parse_bytes(self.memory_limit),
                 delta=check_delta(self.delta),
+                swap=self.swap,
                 frozen=frozen,
             )
             with Threads(1) as threads:
@@ -204,19 +202,19 @@ reason_, n_features_in_, feature_names_in_
                     if checkpoint is not None:
                         run.keep_journal(Journal(checkpoint, algorithm, "best", reason), checkpoint.saved)
                     run.begin()
-                    settle(pool, posed, run.random, pool.numbers)
-                    search = _ALGORITHMS[self.algorithm](problem, run, pool, posed, int(self.verbose))
-                    solution = search.solve()
-            centers = search.centers()
+                    solution = solve(problem, run, pool, posed, int(self.verbose))
+            medoids = np.array(solution.assignment.medoids)
+            found = pool.surely(lambda: give(pool, medoids))
+            objects = found.objects[np.searchsorted(found.rows, medoids)]
         finally:
             pool.close()
         warn_of_limit(solution, problem, run)
-        self.medoid_indices_ = centers.numbers
-        self.cluster_centers_ = centers.objects if centers.objects.ndim == 2 else centers.objects.tolist()
+        self.medoid_indices_ = medoids
+        self.cluster_centers_ = objects if objects.ndim == 2 else objects.tolist()
         self._nearest = Nearest(self.cluster_centers_, self.metric, self.metric_params)
-        self.labels_, self.distances_ = self._assign(partitions, centers.objects, posed.facts)
+        self.labels_, self.distances_ = self._assign(partitions, objects, posed.facts)
         self.inertia_ = solution.assignment.loss
-        self.loss_ = self.inertia_ / posed.weight
+        self.loss_ = self.inertia_ / problem.total_weight
         self._sample_weight = _weights_of(partitions)
         self.n_iter_, self.converged_ = solution.n_swaps, solution.converged
         self.n_evaluations_, self.trace_ = pool.tally.computed, run.trace
@@ -224,8 +222,8 @@ reason_, n_features_in_, feature_names_in_
         self.algorithm_, self.reason_ = algorithm, reason
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        if centers.objects.ndim == 2:
-            self.__dict__.update({"n_features_in_": centers.objects.shape[1], **features})
+        if objects.ndim == 2:
+            self.__dict__.update({"n_features_in_": objects.shape[1], **features})
         return self
 
     def _check_settings(self) -> None:
@@ -234,12 +232,15 @@ reason_, n_features_in_, feature_names_in_
                 "algorithm='optimal' needs a matrix of all distances, and is not available on a cluster; use "
                 "medoids.KMedoids, on a sample if the matrix is too large"
             )
+        if self.algorithm == "banditpam++":
+            raise ValueError("algorithm='banditpam++' is not available on a cluster; use 'pairedpam'")
         check_choice("algorithm", self.algorithm, _ALGORITHMS)
         if isinstance(self.init, str) and self.init != "build":
             raise ValueError(
                 f"init={self.init!r} is not available on a cluster; use 'build', or an array of row indices"
             )
-        only = {"n_init": 1, "n_restarts": 0, "swap": "best", "time_limit": None, "gap": 0.0, "k_range": None}
+        check_choice("swap", self.swap, ("best", "eager"))
+        only = {"n_init": 1, "n_restarts": 0, "time_limit": None, "gap": 0.0, "cache_width": 1000, "k_range": None}
         for name, default in {**only, "n_jobs": None}.items():
             value = getattr(self, name)
             if value != default:
@@ -248,7 +249,6 @@ reason_, n_features_in_, feature_names_in_
         if isinstance(self.n_clusters, str):
             raise ValueError(f"n_clusters={self.n_clusters!r} is not available on a cluster; pass a number")
         check_count("max_iter", self.max_iter, 0)
-        check_count("cache_width", self.cache_width, 0)
         check_count("verbose", int(self.verbose), 0)
         check_callback(self.callback)
         if self.candidates is not None and not (isinstance(self.candidates, str) and self.candidates == "all"):

@@ -69,7 +69,7 @@ class EagerPAM(PairedPAM):
                 self._swap_some(assignment, most - len(trace) + before)
                 return len(trace) - before
             except ShardLost as lost:
-                self.places.recover(assignment, lost)
+                self.places.recover(lost)
                 self._further, self._every = self.search.restore(*self._mark)
                 self._began = False
 

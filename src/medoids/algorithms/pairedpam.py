@@ -68,7 +68,7 @@ class PairedPAM:
             try:
                 return step(assignment)
             except ShardLost as lost:
-                self.places.recover(assignment, lost)
+                self.places.recover(lost)
                 self.search.restore(*before)
 
     def begin(self, assignment: Assignment, *, swaps: bool) -> None:

@@ -1,13 +1,14 @@
-"""One fit over shards of the data: the search of ``algorithms`` where nobody holds all rows.
+"""One fit whose points are with the workers of a cluster: the search and the steps are those of one machine.
 
 ::
 
-    driver   pairedpam.py   the steps and rules of PairedPAM            posing.py   what is true of all rows together
-             search.py      arms, wherever they are                     guests.py   rows that every shard has copies of
-             pool.py        asks all shards                             messages.py what is sent
-    worker   shard.py       answers: its rows, their nearest medoids    host.py     own rows and copies of others
-             arms.py        its arms against references from anywhere   reading.py  a partition as rows
+    driver   sharded.py  where the points are, for the search      posing.py   what is true of all rows together
+             pool.py     asks all workers                          messages.py what is sent
+             on_dask.py  workers of a Dask cluster
+    worker   worker.py   its rows, and a shard of them             host.py     own rows and copies of others
+             reading.py  a partition as rows
 
-A shard computes with the same levels, moments and kernels as a fit on one machine, and knows nothing of Dask; nothing
-of the size of the data reaches the driver. May import ``algorithms`` and what is below it.
+A worker computes with the same `Shard` as a fit on one machine, and knows nothing of Dask. Of the size of the data, the
+driver has a few numbers for each row: its weight, and its place in the order of the tree. May import ``algorithms`` and
+what is below it.
 """

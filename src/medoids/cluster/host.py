@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from medoids.distances import Dissimilarity, Facts, Floats, Index
-from medoids.engine.arrays import Rows
+from medoids.cluster.messages import Copies
+from medoids.distances import Counted, Dissimilarity, Facts, Floats, Index, Tally
+from medoids.distances.protocol import Wrapper, numbers_of
+from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import Threads
 
-__all__ = ["Facing", "Host", "empty_like"]
+__all__ = ["Host", "Seen", "empty_like"]
 
-# Rooms for copies at the start; each doubles when it is full.
+# Room for copies at the start; it doubles when it is full.
 _ROOM = 4096
 
 
@@ -24,110 +25,77 @@ def empty_like(objects: Floats, count: int) -> Floats:
 
 
 class Host:
-    """Own rows, then room for references, then room for guests: rows that are candidates, finalists or medoids.
+    """Own rows, then copies: the `Points` of a worker's shard.
 
     Parameters
     ----------
     kind : Dissimilarity
         Of any objects: says which distance it is.
-    own : ndarray
+    objects : ndarray
         Rows of numbers, or a 1-D array of objects.
-    numbers : ndarray
-        Of the own rows in all of X, for messages.
+    rows : ndarray
+        Their row numbers in X.
     facts : Facts
+    tally : Tally
     threads : Threads
     """
 
-    def __init__(self, kind: Dissimilarity, own: Floats, numbers: Rows, facts: Facts, threads: Threads) -> None:
-        self._kind, self._facts, self._threads = kind, facts, threads
-        self.most = facts.most
-        self.own = len(own)
-        self._rooms = {"references": _ROOM, "guests": _ROOM}
-        self.used = {"references": 0, "guests": 0}
-        self._build(own, numbers)
+    def __init__(
+        self, kind: Dissimilarity, objects: Floats, rows: Rows, facts: Facts, tally: Tally, threads: Threads
+    ) -> None:
+        self._kind, self._facts, self._tally, self._threads = kind, facts, tally, threads
+        self.own, self._used = len(objects), len(objects)
+        self._places = dict(zip(rows.tolist(), range(len(rows)), strict=True))
+        self.positions: Rows = np.zeros(0, dtype=np.intp)
+        self._build(objects, rows, _ROOM)
 
-    def _build(self, own: Floats, numbers: Rows) -> None:
-        size = self.own + sum(self._rooms.values())
-        self.objects = empty_like(own, size)
-        self.objects[: self.own] = own
-        self.numbers = np.zeros(size, dtype=np.intp)
-        self.numbers[: self.own] = numbers
-        self.distance = self._kind.hosting(self.objects, self.numbers, self._facts)
-        self.distance.prepare(self._threads)
+    def _build(self, objects: Floats, rows: Rows, room: int) -> None:
+        size = len(objects) + room
+        self.objects, self._numbers = empty_like(objects, size), np.zeros(size, dtype=np.intp)
+        self.objects[: len(objects)], self._numbers[: len(rows)] = objects, rows
+        self._hosted = self._kind.hosting(self.objects, self._numbers, self._facts)
+        self._hosted.prepare(self._threads)
+        self.distance = Counted(self._hosted, self._tally)
 
-    def start(self, room: str) -> int:
-        """Return where a room begins."""
-        return self.own if room == "references" else self.own + self._rooms["references"]
+    def welcome(self, copies: Copies) -> None:
+        """Take in copies of rows that are not here."""
+        new = np.array([i not in self._places for i in copies.rows.tolist()], dtype=bool)
+        rows, objects = copies.rows[new], copies.objects[new]
+        if self._used + len(rows) > len(self.objects):
+            self._build(self.objects[: self._used], self._numbers[: self._used], self._used + len(rows))
+        at = slice(self._used, self._used + len(rows))
+        if len(rows):
+            self.objects[at], self._numbers[at] = objects, rows
+            self._hosted.put(at, objects, rows)
+        self._places.update(zip(rows.tolist(), range(at.start, at.stop), strict=True))
+        self._used = at.stop
 
-    def append(self, room: str, objects: Floats, numbers: Rows) -> None:
-        """Take copies of rows in, after those that are in a room."""
-        need = self.used[room] + len(objects)
-        if need > self._rooms[room]:
-            self._grow(room, need)
-        at = self.start(room) + self.used[room]
-        self._put(slice(at, at + len(objects)), objects, numbers)
-        self.used[room] = need
+    def refer_to(self, rows: Rows) -> None:
+        """Take note of the references, by their rows."""
+        self.positions = self.candidates(rows)
 
-    def clear(self, room: str) -> None:
-        """Forget the copies in a room."""
-        self.used[room] = 0
+    def references(self, columns: slice | Rows) -> Rows:
+        return self.positions[columns]
 
-    def _put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
-        self.objects[rows], self.numbers[rows] = objects, numbers
-        self.distance.put(rows, objects, numbers)
-
-    def _grow(self, room: str, need: int) -> None:
-        copies = {}
-        for name, used in self.used.items():
-            rows = slice(self.start(name), self.start(name) + used)
-            copies[name] = self.objects[rows].copy(), self.numbers[rows].copy()
-        while self._rooms[room] < need:
-            self._rooms[room] *= 2
-        self._build(self.objects[: self.own], self.numbers[: self.own])
-        for name, (objects, numbers) in copies.items():
-            at = self.start(name)
-            self._put(slice(at, at + len(objects)), objects, numbers)
+    def candidates(self, rows: Rows) -> Rows:
+        return np.array([self._places[i] for i in rows.tolist()], dtype=np.intp)
 
 
-class Facing(Dissimilarity):
-    """Arms on one side and references on the other, for ``Levels``, which numbers each by itself.
+class Seen(Wrapper):
+    """Distances from any rows of X that are here, by their row numbers, to the own rows, by their places."""
 
-    Parameters
-    ----------
-    host : Host
-    arms : str
-        "own" if the worker's rows are the arms and the references are copies; "guests" if copies are the arms, and the
-        worker's rows the references.
-    count : int
-        Arms, at most.
-    """
-
-    def __init__(self, host: Host, arms: str, count: int) -> None:
-        self._host, self._guests = host, arms == "guests"
-        inner = host.distance
-        self.n, self.dtype, self.exact = count, inner.dtype, inner.exact
-        self.symmetric, self.cost, self.threaded = inner.symmetric, inner.cost, inner.threaded
-
-    def most(self) -> float:
-        return self._host.most
+    def __init__(self, host: Host) -> None:
+        super().__init__(host.distance)
+        self._host, self.n = host, host.own
 
     def block(self, rows: Index, columns: Index) -> Floats:
-        # Levels asks for references first where it makes no difference.
-        arms, references = (columns, rows) if self.symmetric else (rows, columns)
-        a = _moved(arms, self._host.start("guests") if self._guests else 0)
-        s = _moved(references, 0 if self._guests else self._host.start("references"))
-        if self.symmetric:
-            return self._host.distance.block(s, a)
-        return self._host.distance.block(a, s)
+        return self._host.distance.block(self._host.candidates(numbers_of(rows, self.n)), columns)
+
+    def exact_block(self, rows: Index, columns: Index) -> Float64s:
+        return self._host.distance.exact_block(self._host.candidates(numbers_of(rows, self.n)), columns)
 
     def take(self, rows: Index) -> Dissimilarity:
         raise NotImplementedError
 
-    def cross(self, queries: Any) -> npt.NDArray[np.float64]:
+    def cross(self, queries: Any) -> Float64s:
         raise NotImplementedError
-
-
-def _moved(index: Index, start: int) -> Index:
-    if isinstance(index, slice):
-        return slice(index.start + start, index.stop + start)
-    return index + start

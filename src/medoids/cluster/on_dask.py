@@ -18,10 +18,11 @@ import numpy as np
 from dask.delayed import Delayed
 from distributed import Client, Future, wait
 
-from medoids.cluster.messages import Plan, Task
-from medoids.cluster.pool import Pool, ShardLost
-from medoids.cluster.shard import Shard
+from medoids.cluster.messages import Task
+from medoids.cluster.pool import Pool
+from medoids.cluster.worker import Worker
 from medoids.distances import count_rows
+from medoids.paired.search import ShardLost
 
 __all__ = ["OnDask", "Partitions"]
 
@@ -94,8 +95,8 @@ def _readable(client: Client, futures: list[Future], name: str) -> None:
             raise RuntimeError(f"partition {number} of {name} could not be read: {error!r}") from error
 
 
-class WorkersShard(Shard):
-    """A shard in a worker's process, which keeps the memory of arrays that come and go.
+class Actor(Worker):
+    """A worker in a process of Dask's, which keeps the memory of arrays that come and go.
 
     Dask's nannies set ``MALLOC_TRIM_THRESHOLD_=65536``: every large array is then given back to the system at once, and
     the next one is new pages, which are cleared first. On covertype that took a third of a worker's processor time.
@@ -121,7 +122,6 @@ class OnDask(Pool):
     def __init__(self, partitions: Partitions, task: Task) -> None:
         super().__init__()
         self._partitions, self._client, self._task = partitions, partitions.client, task
-        self._plans: list[Plan] | None = None
         shares = partitions.share()
         self.numbers = list(shares.values())
         self._addresses = list(shares)
@@ -134,7 +134,7 @@ class OnDask(Pool):
         task = replace(self._task, n_jobs=self._client.nthreads().get(address, 1))
         weights = None if parts.weights is None else [parts.weights[number] for number in numbers]
         return self._client.submit(
-            WorkersShard,
+            Actor,
             task,
             [parts.futures[number] for number in numbers],
             numbers,
@@ -179,15 +179,15 @@ class OnDask(Pool):
                 "checkpoint=... and resume=True if the fit was given one"
             ) from error
 
-    def _send(self, name: str, message: tuple[Any, ...]) -> list[tuple[Any, int, int]]:
+    def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int, int]]:
         answers = []
         for i, actor in enumerate(self._actors):
-            answers.append(None if actor is None else self._begin(i, actor, name, message))
+            answers.append(None if actor is None else self._begin(i, actor, name, message, options))
         return [self._end(i, answer) for i, answer in enumerate(answers)]
 
-    def _begin(self, i: int, actor: Any, name: str, message: tuple[Any, ...]) -> Any:
+    def _begin(self, i: int, actor: Any, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> Any:
         try:
-            return actor.ask(name, *message)
+            return actor.ask(name, *message, **options)
         except RuntimeError as error:  # of an actor whose worker is known to be lost
             self._actors[i] = None
             raise ShardLost(f"the worker at {self._addresses[i]} is gone") from error
@@ -222,16 +222,7 @@ class OnDask(Pool):
             sleep(0.1)
         return True
 
-    def settle(self, plans: list[Plan]) -> None:
-        self._plans = plans
-        for i in range(len(plans)):
-            self._settle(i)
-
-    def _settle(self, i: int) -> None:
-        assert self._plans is not None
-        self._end(i, self._begin(i, self._actors[i], "settle", (self._plans[i],)))
-
-    def recover(self) -> None:
+    def _remake(self) -> None:
         workers = self._workers()
         lost = [i for i, actor in enumerate(self._actors) if actor is None or self._addresses[i] not in workers]
         until = monotonic() + _RETURN
@@ -250,8 +241,6 @@ class OnDask(Pool):
             self._addresses[i] = min(load, key=lambda address: load[address])
             self._futures[i] = self._make(i)
             self._actors[i] = self._arrived(i)
-            if self._plans is not None:
-                self._settle(i)
 
     def close(self) -> None:
         # All in a second, and without errors: after Ctrl-C a worker may be busy, and one that is gone needs no closing.

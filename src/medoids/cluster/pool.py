@@ -1,79 +1,112 @@
-"""Where the shards are: the driver asks all of them the same thing, and gets their answers in order."""
+"""Where the workers are: the driver asks all of them the same thing, and gets their answers in order."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from medoids.cluster.messages import size_of
-from medoids.cluster.shard import Shard
+from medoids.cluster.worker import Worker
 from medoids.distances import Tally
+from medoids.paired.search import ShardLost
 
-__all__ = ["InProcess", "Pool", "ShardLost"]
+__all__ = ["InProcess", "Pool"]
 
+Answer = TypeVar("Answer")
 
-class ShardLost(Exception):
-    """A worker is gone, and with it what its shard knew."""
+# Losses of one worker after another before a fit gives up.
+_PATIENCE = 10
 
 
 class Pool(ABC):
-    """Shards, and what was sent to and fro.
+    """Workers, and what was sent to and fro.
 
     Attributes
     ----------
     tally : Tally
-        Told of the distances that the shards computed.
+        Told of the distances that the workers computed.
     down, up, trips : int
-        Bytes to and from the shards, and how often all of them were asked.
+        Bytes to and from the workers, and how often all of them were asked.
+    tell_again : callable
+        Tells workers that were made again what the others know.
     """
 
     def __init__(self) -> None:
         self.tally = Tally()
         self.down = self.up = self.trips = 0
+        self.tell_again: Callable[[], None] = lambda: None
 
-    def ask(self, name: str, *message: Any) -> list[Any]:
-        """Send the same message to all shards; return their answers in the order of the shards."""
-        answers = self._send(name, message)
+    def ask(self, name: str, *message: Any, **options: Any) -> list[Any]:
+        """Send the same message to all workers; return their answers in order; `ShardLost` where one is gone."""
+        answers = self._send(name, message, options)
         self.trips += 1
         self.down += size_of(message) * len(answers)
         self.up += sum(size_of(answer) for answer, _, _ in answers)
         self.tally.add(computed=sum(c for _, c, _ in answers), cached=sum(c for _, _, c in answers))
         return [answer for answer, _, _ in answers]
 
-    @abstractmethod
-    def _send(self, name: str, message: tuple[Any, ...]) -> list[tuple[Any, int, int]]:
-        """Let every shard do a message; raise `ShardLost` where a worker is gone."""
+    def surely(self, work: Callable[[], Answer]) -> Answer:
+        """Do work that can be repeated, until no worker is lost in it."""
+        for _ in range(_PATIENCE):
+            try:
+                return work()
+            except ShardLost:
+                self.recover()
+        raise RuntimeError(f"workers were lost {_PATIENCE} times in one step; the cluster does not hold")
 
-    @abstractmethod
-    def settle(self, plans: list[Any]) -> None:
-        """Tell each shard its plan, and remember it for those that are made again."""
-
-    @abstractmethod
     def recover(self) -> None:
-        """Make the shards that are lost again, from their partitions and plans."""
+        """Make the workers that are lost again, from their partitions, and tell them what they need to know."""
+        for _ in range(_PATIENCE):
+            try:
+                self._remake()
+                self.tell_again()
+                return
+            except ShardLost as error:
+                lost = error
+        raise RuntimeError(
+            f"workers were lost {_PATIENCE} times while they were made again; the cluster does not hold"
+        ) from lost
+
+    @abstractmethod
+    def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int, int]]:
+        """Let every worker do a message; raise `ShardLost` where one is gone."""
+
+    @abstractmethod
+    def _remake(self) -> None:
+        """Make the workers that are lost again."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let the shards go."""
+        """Let the workers go."""
 
 
 class InProcess(Pool):
-    """Shards in this process, one after the other: for tests, and to see what a cluster would send."""
+    """Workers in this process, one after the other: for tests, and to see what a cluster would send."""
 
-    def __init__(self, shards: list[Shard]) -> None:
+    def __init__(self, makers: list[Callable[[], Worker]]) -> None:
         super().__init__()
-        self.shards = shards
+        self._makers = makers
+        self._workers: list[Worker | None] = [make() for make in makers]
 
-    def _send(self, name: str, message: tuple[Any, ...]) -> list[tuple[Any, int, int]]:
-        return [shard.ask(name, *message) for shard in self.shards]
+    def lose(self, number: int) -> None:
+        """Forget a worker, as if its machine had failed."""
+        worker = self._workers[number]
+        if worker is not None:
+            worker.close()
+        self._workers[number] = None
 
-    def settle(self, plans: list[Any]) -> None:
-        for shard, plan in zip(self.shards, plans, strict=True):
-            shard.settle(plan)
+    def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int, int]]:
+        answers = []
+        for number, worker in enumerate(self._workers):
+            if worker is None:
+                raise ShardLost(f"worker {number} is gone")
+            answers.append(worker.ask(name, *message, **options))
+        return answers
 
-    def recover(self) -> None:
-        raise AssertionError("nothing is lost in one process")
+    def _remake(self) -> None:
+        self._workers = [worker or make() for worker, make in zip(self._workers, self._makers, strict=True)]
 
     def close(self) -> None:
-        for shard in reversed(self.shards):
-            shard.close()
+        for number in reversed(range(len(self._workers))):
+            self.lose(number)

@@ -1,22 +1,19 @@
-"""Posing a problem whose rows are in shards: what is true of all of them, and the plan that follows."""
+"""Posing a problem whose rows are with workers: what is true of all of them, and their distance."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from medoids.algorithms.pairedpam import first_references, levels_of, share_memory
-from medoids.cluster.messages import Census, Copies, Plan, Task
+from medoids.cluster.messages import Census, Copies, Task
 from medoids.cluster.pool import Pool
-from medoids.cluster.references import batches
-from medoids.core.shares import largest_share
 from medoids.distances import SMALL, Dissimilarity, Facts, Floats, Index, dissimilarity, find_metric, kind_of
+from medoids.distances.protocol import Wrapper, numbers_of
+from medoids.engine.arrays import Float64s, Rows
 from medoids.storage.fingerprints import of_value
 
-__all__ = ["Elsewhere", "Posed", "fingerprint", "pose", "settle"]
+__all__ = ["Elsewhere", "Posed", "fingerprint", "give", "pose"]
 
 # Rows of a fingerprint.
 _SAMPLED = 256
@@ -28,58 +25,68 @@ _LARGEST = 1e153
 _SMALLEST = 1e-140
 
 
-class Elsewhere(Dissimilarity):
-    """A distance whose objects are with the shards: what it is, and no block of it."""
+class Elsewhere(Wrapper):
+    """A distance whose objects are with the workers: those that a block needs are fetched for it."""
 
-    def __init__(self, n: int, kind: Dissimilarity) -> None:
-        self.n, self.dtype, self.exact = n, kind.dtype, kind.exact
-        self.symmetric, self.cost, self.threaded = kind.symmetric, kind.cost, kind.threaded
+    def __init__(self, n: int, kind: Dissimilarity, facts: Facts, pool: Pool) -> None:
+        super().__init__(kind)
+        self.n, self._facts, self._pool = n, facts, pool
+
+    def _fetch(self, rows: Index, columns: Index) -> tuple[Dissimilarity, Rows, Rows]:
+        i, j = numbers_of(rows, self.n), numbers_of(columns, self.n)
+        found = self._pool.surely(lambda: give(self._pool, np.union1d(i, j)))
+        here = self._inner.hosting(found.objects, found.rows, self._facts)
+        return here, np.searchsorted(found.rows, i), np.searchsorted(found.rows, j)
 
     def block(self, rows: Index, columns: Index) -> Floats:
-        raise NotImplementedError
+        here, i, j = self._fetch(rows, columns)
+        here.prepare()
+        return here.block(i, j)
+
+    def exact_block(self, rows: Index, columns: Index) -> Float64s:
+        here, i, j = self._fetch(rows, columns)
+        return here.exact_block(i, j)
 
     def take(self, rows: Index) -> Dissimilarity:
         raise NotImplementedError
 
-    def cross(self, queries: Any) -> npt.NDArray[np.float64]:
+    def cross(self, queries: Any) -> Float64s:
         raise NotImplementedError
 
 
-class Posed:
-    """What the driver knows: numbers of rows and references, the weight of all, the distance, and the levels."""
+def give(pool: Pool, rows: Rows) -> Copies:
+    """Return rows of X, in ascending order, from the workers that have them."""
+    return Copies.together(pool.ask("give", rows))
 
-    def __init__(
-        self,
-        census: list[Census],
-        facts: Facts,
-        kind: Dissimilarity,
-        task: Task,
-        batch_width: int | None,
-        share: float,
-        counts: list[list[int]],
-    ) -> None:
+
+def _surely(pool: Pool, name: str, *message: Any) -> list[Any]:
+    """Ask what a worker that was made again can answer at once."""
+    return pool.surely(lambda: pool.ask(name, *message))
+
+
+class Posed:
+    """What the driver knows of all rows: their weights, the distance, and facts about it."""
+
+    def __init__(self, census: list[Census], facts: Facts, kind: Dissimilarity, pool: Pool, task: Task) -> None:
         self.rows = sum(c.rows for c in census)
-        self.candidates = sum(sum(c.candidates) for c in census)
-        self.n = sum(sum(own) for own in counts)
-        self.weight = sum(c.weight for c in census)
-        self.census, self.facts, self.share, self.counts = census, facts, share, counts
-        self.distance = Elsewhere(self.rows, kind)
+        self.columns = max(c.columns for c in census if c.candidates)
+        self.facts = facts
+        self.distance = Elsewhere(self.rows, kind, facts, pool)
         self.degree = find_metric(task.metric).degree if isinstance(task.metric, str) else None
-        if batch_width is not None:
-            self.spans = batches(self.n, batch_width)
-            return
-        # As on one machine with the same limit, whatever the number of workers: the same rounds, the same path.
-        first = first_references(kind.cost)
-        copy = self.n * kind.copy_bytes() // kind.n
-        _, scarce = share_memory(self.n, task.k, first, kind.dtype.itemsize, task.memory_limit, copy)
-        self.spans = levels_of(self.n, first, kind.cost, scarce=scarce)
+        self.weights = np.ones(self.rows)
+        weighed = [found for found in _surely(pool, "weigh") if found is not None]
+        if weighed:
+            self.weights[:] = 0
+            for rows, weights in weighed:
+                self.weights[rows] = weights
+        self.candidates = int(np.count_nonzero(self.weights))
 
 
 def survey(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
-    """Ask the shards for what decides how distances are computed."""
+    """Ask the workers for what decides how distances are computed."""
     kind = kind_of(task.metric)
-    census: list[Census] = pool.ask("census")
-    some = [c for c in census if sum(c.candidates)]
+    census: list[Census] = _surely(pool, "census")
+    some = [c for c in census if c.candidates]
     if not some:
         rows = sum(c.rows for c in census)
         raise ValueError(
@@ -95,11 +102,11 @@ def survey(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
                 f"metric={task.metric!r} takes strings of one length, but X has some of {shortest} and of {longest} "
                 "characters; pad them, or use metric='levenshtein'"
             )
-    n = sum(sum(c.candidates) for c in some)
+    n = sum(c.candidates for c in some)
     small = sum(c.rows for c in some) <= SMALL
     if np.dtype(some[0].dtype) != object and widths[0] and isinstance(task.metric, str):
         centre = np.sum([c.sums for c in some], axis=0) / n
-        top = max(pool.ask("top", centre))
+        top = max(_surely(pool, "top", centre))
         if top > _LARGEST:
             raise ValueError(f"X holds values of size {top:.3g}, whose squared distances overflow; rescale X")
         if 0 < top < _SMALLEST and find_metric(task.metric).degree:
@@ -113,46 +120,23 @@ def survey(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
     )
 
 
-def pose(pool: Pool, task: Task, batch_width: int | None = None) -> Posed:
-    """Ask the shards for all that the driver needs to know; with ``batch_width``, levels are BanditPAM++'s batches."""
+def pose(pool: Pool, task: Task) -> Posed:
+    """Ask the workers for all that the driver needs to know."""
     if kind_of(task.metric) not in _KINDS:
         raise ValueError(f"metric={task.metric!r} is not available on a cluster; fit on one machine")
     census, facts = survey(pool, task)
-    sample: Copies = next(c for c in pool.ask("sample") if len(c.objects))
+    sample = next(c for c in _surely(pool, "sample") if len(c.rows))
     kind = dissimilarity(sample.objects, task.metric, task.metric_params)
-    hosted = kind.hosting(sample.objects, sample.numbers, facts)
-    share = largest_share(sum(c.weight for c in census), sum(sum(c.candidates) for c in census))
-    posed = Posed(census, facts, hosted, task, batch_width, share, pool.ask("count_shares", share))
-    if batch_width is None and hosted.dtype == np.float32:
-        posed.facts = replace(facts, most=max(pool.ask("most", facts)))
-    return posed
-
-
-def settle(pool: Pool, posed: Posed, random: np.random.RandomState, parts: list[list[int]]) -> None:
-    """Let all shards, whose partitions ``parts`` numbers, take their places in the permutation that is drawn."""
-    counts: dict[int, int] = {}
-    for own, references in zip(parts, posed.counts, strict=True):
-        counts.update(zip(own, references, strict=True))
-    before, total = {}, 0
-    for number in sorted(counts):
-        before[number] = total
-        total += counts[number]
-    state = random.get_state()
-    pool.settle(
-        [Plan(posed.facts, posed.n, [before[i] for i in own], posed.share, state, posed.spans) for own in parts]
-    )
+    return Posed(census, facts, kind.hosting(sample.objects, sample.rows, facts), pool, task)
 
 
 def fingerprint(pool: Pool, posed: Posed) -> dict[str, Any]:
     """Return what tells these data from others, whatever their chunks: shape, type, and some rows."""
-    numbers = np.unique(np.linspace(0, posed.rows - 1, _SAMPLED).astype(np.intp))
-    found: list[Copies] = pool.ask("pick", numbers)
-    rows = np.concatenate([some.numbers for some in found])
-    objects = np.concatenate([some.objects for some in found if len(some.numbers)])
-    columns = posed.census[0].columns
+    rows = np.unique(np.linspace(0, posed.rows - 1, _SAMPLED).astype(np.intp))
+    objects = pool.surely(lambda: give(pool, rows)).objects
     return {
-        "shape": [posed.rows, columns] if columns else [posed.rows],
+        "shape": [posed.rows, posed.columns] if posed.columns else [posed.rows],
         "type": str(objects.dtype),
-        "rows": of_value(objects[np.argsort(rows)]),
-        "weights": round(posed.weight, 6),
+        "rows": of_value(objects),
+        "weights": round(float(posed.weights.sum()), 6),
     }

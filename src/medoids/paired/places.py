@@ -92,6 +92,6 @@ class Places(Shards):
     def enter(self, assignment: Assignment, i: int, slot: int | None) -> None:
         """Make a row a medoid whose losses were asked for last: the next one, or in the place of another."""
 
-    def recover(self, assignment: Assignment, lost: Exception) -> None:
-        """Make the shards that were lost again, and bring all of them to an assignment."""
+    def recover(self, lost: Exception) -> None:
+        """Make the shards that were lost again, and bring all of them to the last medoids."""
         raise lost

@@ -1,0 +1,240 @@
+"""The points of a fit with the workers of a pool: `Places` for the search and the steps of one machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from medoids.algorithms.eager import EagerPAM
+from medoids.algorithms.pairedpam import PairedPAM
+from medoids.cluster.messages import Copies, Plan, Standing
+from medoids.cluster.pool import Pool
+from medoids.cluster.posing import Posed, give
+from medoids.core.assignment import Assignment, KeptRows
+from medoids.core.problem import Problem, Solution
+from medoids.core.rows import RowSource
+from medoids.core.run import SMALLEST_LOSS, TOO_SMALL, Run
+from medoids.engine.arrays import Float64s, Floats, Rows
+from medoids.paired.order import Layout, Level, Tree
+from medoids.paired.places import Places
+from medoids.paired.shard import REPORTED
+from medoids.result import TraceRecord
+from medoids.settings import format_bytes
+
+__all__ = ["solve"]
+
+# Mean distances above the first are normal numbers in float32. Differences above the second, as a share of the largest
+# value, may be rounding errors, which are accepted.
+_SMALLEST_FLOAT32_LOSS, _ROUNDING_DIFFERENCE = 1e-36, 1e-20
+
+
+def solve(problem: Problem, run: Run, pool: Pool, posed: Posed, verbose: int = 0) -> Solution:
+    """Fit by the steps of one machine; with ``verbose`` the traffic of each is told."""
+    kind = EagerPAM if problem.swap == "eager" else PairedPAM
+    if verbose:
+        run.watch(Traffic(pool))
+    return kind(problem, run, partial(Sharded, pool, posed)).solve()
+
+
+class _DriversRows(RowSource):
+    """Assignments of which the driver knows medoids and loss; whose points they are nearest to, the workers know."""
+
+    def __init__(self, places: Sharded) -> None:
+        super().__init__(places.problem, places.run)
+        self._places = places
+
+    def assign(self, medoids: Iterable[int]) -> Assignment:
+        problem = self.problem
+        assignment = Assignment(np.zeros(0), KeptRows(problem.k, 0), problem.frozen, problem.tol)
+        for i in medoids:
+            assignment.open_slot(int(i))
+        with self.run.phase("assignment"):
+            self._places.assign(assignment)
+        return assignment
+
+    def add(self, assignment: Assignment, i: int) -> None:
+        with self.run.phase("assignment"):
+            self._places.add_surely(assignment, i)
+
+
+class Sharded(Places):
+    """Points that are with the workers of a pool."""
+
+    def __init__(self, pool: Pool, posed: Posed, problem: Problem, run: Run, first: int) -> None:
+        self._pool, self._posed = pool, posed
+        self._plan: Plan | None = None
+        self._assignment: Assignment | None = None
+        pool.tell_again = self._tell_again
+        self._levels: list[tuple[int, Rows]] = []
+        self._sent: set[int] = set()  # rows of which all workers have copies
+        self._removal = np.zeros(0)
+        super().__init__(problem, run, first)
+        self.rows = _DriversRows(self)
+        distance = problem.distance
+        self.kind = np.dtype(np.float32 if distance.dtype == np.float32 else np.float64)
+        # The first point of each region of the order but the first, by leaf and row.
+        starts = -(-np.arange(1, REPORTED) * self.n // REPORTED)
+        starts = starts[starts < self.n]
+        borders = np.stack([self._leaf[starts].astype(np.intp), self.order[starts]], axis=1)
+        self._plan = Plan(self._marks, self._tree, borders, self.n, problem.total_weight, posed.facts)
+        pool.surely(lambda: pool.ask("settle", self._plan))
+
+    # --- the order of the points ---------------------------------------------------------------------------------------
+
+    def _measure(self, marks: Rows, points: Rows) -> None:
+        found = self._pool.surely(lambda: give(self._pool, marks))
+        at = np.searchsorted(found.rows, marks)
+        self._marks = Copies(marks, found.objects[at])
+
+    def _coordinates(self, points: Rows, sample: Rows) -> Floats:
+        found = self._after_measuring("coordinates", points[sample])
+        rows = np.concatenate([rows for rows, _ in found])
+        return np.concatenate([Z for _, Z in found], axis=1)[:, np.argsort(rows)]
+
+    def _layout(self, tree: Tree, points: Rows) -> Layout:
+        self._tree = tree
+        found = self._after_measuring("lay_out", tree)
+        at = np.argsort(np.concatenate([rows for rows, _ in found]))
+        parts = [layout for _, layout in found]
+        leaf, cell, near = (np.concatenate([getattr(p, name) for p in parts])[at] for name in ("leaf", "cell", "near"))
+        return Layout(leaf, cell, near)
+
+    def _after_measuring(self, name: str, *message: Any) -> list[Any]:
+        """Ask what workers can answer that have measured distances from the landmarks; these do so once."""
+
+        def work() -> list[Any]:
+            self._pool.ask("measure", self._marks, self._posed.facts)
+            return self._pool.ask(name, *message)
+
+        return self._pool.surely(work)
+
+    # --- for the search ------------------------------------------------------------------------------------------------
+
+    def ask(self, name: str, *arguments: Any, **options: Any) -> list[Any]:
+        if name == "learn":
+            self._invite(arguments[0])
+        return self._pool.ask(name, *arguments, **options)
+
+    def add_level(self, level: Level, positions: Rows) -> None:
+        self._levels.append((level.stop, self.order[positions]))
+        self._pool.surely(lambda: self._send_level(len(self._levels) - 1))
+
+    def _send_level(self, number: int) -> None:
+        """Send the references of a level to all workers, but for those that they have."""
+        stop, rows = self._levels[number]
+        new = np.array([i for i in rows.tolist() if i not in self._sent], dtype=np.intp)
+        self._pool.ask("add_level", number, stop, rows, give(self._pool, new))
+        self._sent.update(new.tolist())
+
+    def _invite(self, rows: Rows) -> None:
+        """Send candidates to all workers, but for those that they have."""
+        new = np.unique([i for i in rows.tolist() if i not in self._sent]).astype(np.intp)
+        if len(new):
+            self._pool.ask("welcome", give(self._pool, new))
+            self._sent.update(new.tolist())
+
+    def states(self, columns: Rows) -> tuple[Float64s, Float64s, Rows]:
+        d1, d2, slot = np.empty(len(columns)), np.empty(len(columns)), np.empty(len(columns), dtype=np.intp)
+        for here, *values in self._pool.ask("states_of", columns):
+            d1[here], d2[here], slot[here] = values
+        return d1, d2, slot
+
+    def removal(self, slots: int) -> Float64s:
+        return self._removal
+
+    def to_references(self, rows: list[int], columns: Rows) -> Float64s:
+        out = np.empty((len(rows), len(columns)))
+        for here, distances in self._pool.ask("to_references", rows, columns):
+            out[:, here] = distances
+        return out
+
+    # --- medoids -------------------------------------------------------------------------------------------------------
+
+    def follow(self, assignment: Assignment) -> None:
+        """Do nothing: workers are told of each medoid as it enters."""
+
+    def assign(self, assignment: Assignment) -> None:
+        """Bring the workers to an assignment, and the loss to what they tell."""
+        self._assignment = assignment
+        self._pool.surely(lambda: self._assign(assignment))
+
+    def _assign(self, assignment: Assignment) -> None:
+        self._invite(np.array(assignment.medoids, dtype=np.intp))
+        self._note(assignment, self._pool.ask("assign", assignment.medoids))
+
+    def exact_losses(self, assignment: Assignment, rows: Rows, *, swaps: bool) -> tuple[Float64s, Float64s]:
+        self._invite(rows)
+        parts = self._pool.ask("exact_losses", rows, swaps=swaps)
+        losses: Float64s = np.sum([losses for losses, _ in parts], axis=0)
+        return losses, np.sum([magnitudes for _, magnitudes in parts], axis=0)
+
+    def enter(self, assignment: Assignment, i: int, slot: int | None) -> None:
+        self._invite(np.array([i]))
+        standings = self._pool.ask("enter", i, slot)
+        if slot is None:
+            assignment.open_slot(i)
+        else:
+            assignment.medoids[slot] = i
+        self._note(assignment, standings)
+
+    def add_surely(self, assignment: Assignment, i: int) -> None:
+        """Make a row the next medoid."""
+        self._pool.surely(lambda: self.enter(assignment, i, None))
+
+    def _note(self, assignment: Assignment, standings: list[Standing]) -> None:
+        self._removal = np.sum([s.removal for s in standings], axis=0)
+        if assignment.medoids:
+            assignment.loss = sum(s.loss for s in standings)
+            assignment.magnitude = sum(s.magnitude for s in standings)
+            self._check_small(assignment)
+
+    def _check_small(self, assignment: Assignment) -> None:
+        """Refuse distances that are too small to be sampled, and those of 0 between rows that differ."""
+        mean, degree = abs(assignment.loss) / self.problem.total_weight, self._posed.degree
+        if mean == 0:
+            medoids = np.array(assignment.medoids)
+            found = give(self._pool, medoids)
+            objects = found.objects[np.searchsorted(found.rows, medoids)]
+            vanished = bool(degree) and any(self._pool.ask("differ", objects))
+        else:
+            vanished = mean < SMALLEST_LOSS
+            if degree and not self.problem.distance.exact and mean < _SMALLEST_FLOAT32_LOSS:
+                vanished |= mean ** (1 / degree) < _ROUNDING_DIFFERENCE * self._posed.facts.top
+        if vanished:
+            raise ValueError(TOO_SMALL)
+
+    # --- workers that are lost -----------------------------------------------------------------------------------------
+
+    def recover(self, lost: Exception) -> None:
+        self._pool.recover()
+
+    def _tell_again(self) -> None:
+        """Tell all workers what those that were made again do not know; the others skip what they do."""
+        self._sent = set()
+        if self._plan is not None:
+            self._pool.ask("settle", self._plan)
+            for number in range(len(self._levels)):
+                self._send_level(number)
+        if self._assignment is not None:
+            self._assign(self._assignment)
+
+
+class Traffic:
+    """Tells after each step what was sent to and fro."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool, self._told, self._steps = pool, (0, 0, 0), dict[str, int]()
+
+    def __call__(self, step: TraceRecord) -> None:
+        now = self._pool.trips, self._pool.down, self._pool.up
+        trips, down, up = (new - old for new, old in zip(now, self._told, strict=True))
+        self._told = now
+        self._steps[step.phase] = number = self._steps.get(step.phase, 0) + 1
+        sys.stderr.write(
+            f"medoids.dask: {step.phase} {number}: loss {step.loss:.6g}, {trips} trips, "
+            f"{format_bytes(down)} down, {format_bytes(up)} up\n"
+        )

@@ -1,0 +1,264 @@
+"""One worker's part of a fit: its rows, a shard of them, and their nearest medoids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from medoids.cluster.host import Host, Seen, empty_like
+from medoids.cluster.messages import Census, Copies, Plan, Standing, Task
+from medoids.cluster.reading import check_part, check_part_weights
+from medoids.core.assignment import Assignment
+from medoids.core.problem import Problem
+from medoids.core.run import Run
+from medoids.distances import Dissimilarity, Facts, Floats, Tally, count_rows, dissimilarity
+from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.budget import POINTS_PER_CHUNK
+from medoids.engine.threads import Threads, spans
+from medoids.paired.medoid_rows import make_rows
+from medoids.paired.order import Layout, Tree
+from medoids.paired.shard import Shard, most_known
+
+__all__ = ["Worker"]
+
+
+class Worker:
+    """Some partitions of the data. Rows of weight 0, which change nothing, are left out.
+
+    Parameters
+    ----------
+    task : Task
+    parts : list
+        Arrays, frames or lists of objects.
+    numbers : list of int
+        The number of each partition.
+    starts : list of int
+        The row of X with which each begins.
+    weights : list of ndarray, optional
+    """
+
+    def __init__(
+        self, task: Task, parts: list[Any], numbers: list[int], starts: list[int], weights: list[Any] | None = None
+    ) -> None:
+        self._task = task
+        arrays, rows, weighed = [], [], []
+        given = [None] * len(parts) if weights is None else weights
+        for part, number, start, weight in zip(parts, numbers, starts, given, strict=True):
+            array = check_part(part, task.metric, start, number)
+            w = check_part_weights(weight, len(array), start)
+            some = np.flatnonzero(w > 0)
+            arrays.append(array[some] if len(some) < len(array) else array)
+            rows.append(start + some)
+            weighed.append(w[some])
+        self._rows_all, self._weighted = sum(count_rows(part) for part in parts), weights is not None
+        filled = [array for array in arrays if len(array)] or arrays[:1]
+        self._X: Floats = np.concatenate(filled) if len(filled) > 1 else filled[0]
+        self._rows: Rows = np.concatenate(rows)
+        self._weights: Float64s = np.concatenate(weighed)
+        self._sort(np.argsort(self._rows))
+        self._shard: Shard | None = None
+        self._Z: Floats | None = None
+        self._levels = 0
+        self._tally, self._told = Tally(), (0, 0)
+        self._threads = Threads(task.n_jobs)
+        self._threads.__enter__()
+
+    def _sort(self, at: Rows) -> None:
+        self._X, self._rows, self._weights = self._X[at], self._rows[at], self._weights[at]
+        self._by_row = np.argsort(self._rows)
+
+    def ask(self, name: str, *message: Any, **options: Any) -> tuple[Any, int, int]:
+        """Do what a message says; return the answer, and the distances computed and found since the last one."""
+        answer = getattr(self if hasattr(self, name) else self._shard, name)(*message, **options)
+        computed = self._tally.computed
+        cached = sum(count.cached for count in self._tally.counts.values())
+        before, self._told = self._told, (computed, cached)
+        return answer, computed - before[0], cached - before[1]
+
+    def close(self) -> None:
+        self._threads.__exit__()
+
+    # --- before the fit ------------------------------------------------------------------------------------------------
+
+    def census(self) -> Census:
+        """Count."""
+        X = self._X
+        vectors = X.ndim == 2
+        columns = X.shape[1] if vectors else 0
+        sums = np.zeros(columns)
+        if vectors and X.dtype != object:
+            sums = X.sum(axis=0, dtype=np.float64)
+        lengths = [len(x) for x in X] if isinstance(self._task.metric, str) and not vectors else []
+        return Census(
+            self._rows_all,
+            len(self._rows),
+            columns,
+            X.dtype.str,
+            sums,
+            max(lengths, default=0),
+            min(lengths, default=0),
+            sum(lengths),
+            any(type(x) is not str for x in X) if lengths else False,
+        )
+
+    def top(self, centre: Float64s) -> float:
+        """Return the largest absolute value after centring."""
+        lots = spans(len(self._X), 1024)
+        return max((float(np.abs(self._X[lot] - centre).max()) for lot in lots), default=0.0)
+
+    def sample(self) -> Copies:
+        """Return a row, for what it is."""
+        return Copies(self._rows[:1], self._X[:1])
+
+    def weigh(self) -> tuple[Rows, Float64s] | None:
+        """Return rows and their weights; None where all rows count alike."""
+        return (self._rows, self._weights) if self._weighted else None
+
+    def give(self, rows: Rows) -> Copies:
+        """Return those of some rows of X that are here."""
+        at = self._find(rows)
+        return Copies(self._rows[at], self._X[at])
+
+    def _find(self, rows: Rows) -> Rows:
+        """Return where those of some rows of X are that are here."""
+        if len(self._rows) == 0:
+            return np.zeros(0, dtype=np.intp)
+        places = np.minimum(np.searchsorted(self._rows, rows, sorter=self._by_row), len(self._rows) - 1)
+        at = self._by_row[places]
+        found: Rows = at[self._rows[at] == rows]
+        return found
+
+    # --- the order of the points ---------------------------------------------------------------------------------------
+
+    def measure(self, marks: Copies, facts: Facts) -> None:
+        """Measure the distances from landmarks to the own rows; once."""
+        if self._Z is not None:
+            return
+        count, n = len(marks.rows), len(self._rows)
+        both = np.concatenate([marks.objects, self._X]) if n else marks.objects
+        numbers = np.concatenate([marks.rows, self._rows])
+        distance = self._kind().hosting(both, numbers, facts)
+        self._Z = Z = np.empty((count, n), np.float32)
+
+        def work(chunk: slice) -> None:
+            some = slice(count + chunk.start, count + chunk.stop)
+            Z[:, chunk] = distance.exact_block(np.arange(count), some)
+
+        self._threads.map(work, spans(n, POINTS_PER_CHUNK), threaded=distance.threaded)
+        self._tally.add(computed=Z.size)
+
+    def _kind(self) -> Dissimilarity:
+        sample = self._X[:1] if len(self._X) else empty_like(self._X, 1)
+        return dissimilarity(sample, self._task.metric, self._task.metric_params)
+
+    def coordinates(self, rows: Rows) -> tuple[Rows, Floats]:
+        """Return the distances from the landmarks to those of some rows that are here."""
+        assert self._Z is not None
+        at = self._find(rows)
+        return self._rows[at], self._Z[:, at]
+
+    def lay_out(self, tree: Tree) -> tuple[Rows, Layout]:
+        """Return the own rows, and where a tree puts them."""
+        assert self._Z is not None
+        return self._rows, Layout.of(tree, self._Z)
+
+    def settle(self, plan: Plan) -> None:
+        """Put the own rows into the order of the tree, and make a shard of them; once."""
+        if self._shard is not None:
+            return
+        self.measure(plan.marks, plan.facts)
+        assert self._Z is not None
+        leaf, task = plan.tree.leaves(self._Z), self._task
+        self._Z = None
+        at = np.lexsort((self._rows, leaf))
+        leaf = leaf[at].astype(np.int64)
+        kind = self._kind()
+        self._sort(at)
+        most = 1 + int(max(self._rows.max(initial=0), plan.borders.max(initial=0)))
+        keys = plan.borders[:, 0] * most + plan.borders[:, 1]
+        regions = np.searchsorted(keys, leaf * most + self._rows, side="right")
+        self._host = Host(kind, self._X, self._rows, plan.facts, self._tally, self._threads)
+        self._X = self._host.objects[: self._host.own]
+        shares, eligible = self._weights / plan.weight, np.ones(len(self._rows), dtype=bool)
+        limit, known = task.memory_limit, most_known(task.memory_limit, plan.n)
+        self._shard = Shard(self._host, self._rows, shares, regions, eligible, limit, known, self._threads)
+        problem = Problem(Seen(self._host), self._weights, task.k, "build", 0, limit, frozen=task.frozen)
+        self._run = Run(problem, self._threads, np.random.RandomState(0), self._tally)
+        self._source = make_rows(problem, self._run, self._shard.whole)
+        self.assign([])
+
+    # --- references ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _own(self) -> Shard:
+        assert self._shard is not None
+        return self._shard
+
+    def add_level(self, number: int, stop: int, rows: Rows, copies: Copies) -> None:
+        """Take note of another level, unless it is known, given the rows of all references so far."""
+        if number < self._levels:
+            return
+        self.welcome(copies)
+        self._host.refer_to(rows)
+        self._own.store.add_level(stop)
+        self._levels += 1
+
+    def welcome(self, copies: Copies) -> None:
+        """Take in copies of rows."""
+        self._host.welcome(copies)
+        self._X = self._host.objects[: self._host.own]
+
+    def _here(self, columns: Rows) -> tuple[Rows, Rows]:
+        """Return which of some references are here, and where."""
+        at = self._host.references(columns)
+        here = np.flatnonzero(at < self._host.own)
+        return here, at[here]
+
+    def states_of(self, columns: Rows) -> tuple[Rows, Float64s, Float64s, Rows]:
+        """Return which of some references are here, and their d1, d2 and slots."""
+        here, at = self._here(columns)
+        return here, *self._own.states(at)
+
+    def to_references(self, rows: list[int], columns: Rows) -> tuple[Rows, Float64s]:
+        """Return which of some references are here, and the distances from candidates to them."""
+        here, at = self._here(columns)
+        return here, np.array([self._own.whole(row)[at] for row in rows], dtype=np.float64)
+
+    # --- medoids -------------------------------------------------------------------------------------------------------
+
+    def assign(self, medoids: list[int]) -> Standing:
+        """Go to some medoids, which are known here."""
+        self._state: Assignment = self._source.assign(medoids)
+        return self._placed()
+
+    def exact_losses(self, rows: Rows, *, swaps: bool) -> tuple[Float64s, Float64s]:
+        """Return this worker's part of the exact losses and magnitudes that rows lead to, for each slot."""
+        state, exact = self._state, self._host.distance.exact
+        block = [self._own.whole(i).astype(float) if exact else self._source.row(i, state.d2) for i in rows.tolist()]
+        self._judged = dict(zip(rows.tolist(), block, strict=True))
+        return state.after_swaps(np.array(block)) if swaps else state.after_additions(np.array(block))
+
+    def enter(self, i: int, slot: int | None) -> Standing:
+        """Make a row a medoid: the next one, or in the place of another."""
+        if slot is None and i not in self._judged:  # a frozen one
+            self._source.add(self._state, i)
+        elif slot is None:
+            self._state.add(i, self._judged[i])
+        else:
+            self._state.swap(slot, i, self._judged[i])
+        return self._placed()
+
+    def _placed(self) -> Standing:
+        """Tell the shard of the medoids."""
+        state = self._state
+        self._judged: dict[int, Float64s] = {}
+        self._own.place_state(state.d1, state.d2, state.nearest, np.array(state.medoids, dtype=np.intp))
+        if not state.medoids or not len(self._rows):
+            return Standing(0.0, 0.0, np.zeros(len(state.medoids)))
+        return Standing(state.loss, state.magnitude, self._own.removal(len(state.medoids)))
+
+    def differ(self, medoids: Floats) -> bool:
+        """Whether some of the own rows differ from their nearest medoids, whose rows are given by slot."""
+        nearest, chunks = self._state.nearest, spans(len(self._rows), POINTS_PER_CHUNK)
+        return any(bool((self._X[chunk] != medoids[nearest[chunk]]).any()) for chunk in chunks)
