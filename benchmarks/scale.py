@@ -6,7 +6,9 @@ constants from it; the simulation plays the same messages to more workers, over 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -15,10 +17,10 @@ import numpy as np
 from benchmarks.datasets import covertype
 from benchmarks.measure import machine
 from medoids.cluster.messages import Task, size_of
-from medoids.cluster.pairedpam import ShardedPAM
 from medoids.cluster.pool import InProcess
-from medoids.cluster.posing import pose, settle
-from medoids.cluster.shard import Shard
+from medoids.cluster.posing import pose
+from medoids.cluster.sharded import solve
+from medoids.cluster.worker import Worker
 from medoids.core.problem import Problem
 from medoids.core.run import Run
 from medoids.engine.threads import Threads
@@ -26,7 +28,7 @@ from medoids.engine.threads import Threads
 # Of the fit that is recorded.
 _ROWS, _K = 30_000, 10
 # Answers of which each worker gives its share; of the others each gives a whole one.
-_SHARED = {"references", "survivors", "give", "pick"}
+_SHARED = {"give", "coordinates", "lay_out", "states_of", "to_references", "rows_left"}
 # Seconds of a trip, bytes a second of the driver's network, spread of the workers' times (log-normal).
 _TRIP, _NETWORK, _SPREAD = 1.5e-3, 1.0e9, 0.25
 
@@ -43,17 +45,18 @@ class Message:
 
 
 class Recorded(InProcess):
-    """Shards in this process, and what was said."""
+    """Workers in this process, and what was said."""
 
-    def __init__(self, shards: list[Shard]) -> None:
-        super().__init__(shards)
+    def __init__(self, makers: list[Callable[[], Worker]]) -> None:
+        super().__init__(makers)
         self.messages: list[Message] = []
 
-    def _send(self, name: str, message: tuple[Any, ...]) -> list[tuple[Any, int, int]]:
+    def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int, int]]:
         answers, seconds = [], 0.0
-        for shard in self.shards:
+        for worker in self._workers:
+            assert worker is not None
             began = perf_counter()
-            answers.append(shard.ask(name, *message))
+            answers.append(worker.ask(name, *message, **options))
             seconds = max(seconds, perf_counter() - began)
         sizes = [size_of(answer) for answer, _, _ in answers]
         self.messages.append(Message(name, size_of(message), sum(sizes), max(sizes), seconds))
@@ -77,13 +80,11 @@ def record(X: np.ndarray, k: int, shards: int = 2) -> Record:
     task = Task("manhattan", None, k, (), 1 << 31, 1)
     parts = np.array_split(X, shards)
     starts = np.cumsum([0, *map(len, parts)]).tolist()
-    pool = Recorded([Shard(task, [part], [i], [starts[i]]) for i, part in enumerate(parts)])
-    random = np.random.RandomState(0)
+    pool = Recorded([partial(Worker, task, [part], [i], [starts[i]]) for i, part in enumerate(parts)])
     posed = pose(pool, task)
-    settle(pool, posed, random, [[i] for i in range(shards)])
     with Threads(1) as threads:
-        problem = Problem(posed.distance, np.array([posed.weight]), k, "build", 300, 1 << 31)
-        ShardedPAM(problem, Run(problem, threads, random, pool.tally), pool, posed).solve()
+        problem = Problem(posed.distance, posed.weights, k, "build", 300, 1 << 31, swap="best")
+        solve(problem, Run(problem, threads, np.random.RandomState(0), pool.tally), pool, posed)
     pool.close()
     busy = shards * sum(message.seconds for message in pool.messages)
     return Record(len(X), X.shape[1], shards, pool.messages, pool.tally.computed, busy)

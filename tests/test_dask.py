@@ -330,7 +330,8 @@ def test_what_a_cluster_does_not_do(client: Any) -> None:
     D = da.from_array(blobs(300), chunks=(100, 6))
     for setting, message in [
         ({"algorithm": "pam"}, "algorithm='pam'"),
-        ({"swap": "eager"}, "swap='eager' is not available"),
+        ({"swap": "first"}, "swap='first'"),
+        ({"algorithm": "banditpam++"}, "'banditpam\\+\\+' is not available on a cluster; use 'pairedpam'"),
         ({"time_limit": 5}, "time_limit=5 is not available on a cluster.*callback"),
         ({"algorithm": "optimal"}, "algorithm='optimal' needs a matrix of all distances, and is not available"),
         ({"gap": 0.1}, "gap=0.1 is not available"),

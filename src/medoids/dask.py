@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 from uuid import uuid4
@@ -12,6 +13,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from medoids.algorithms.auto import choose_swap
 from medoids.cluster.messages import Task
 from medoids.cluster.posing import fingerprint, give, pose
 from medoids.cluster.reading import check_part
@@ -34,6 +36,7 @@ from medoids.settings import (
     check_frozen,
     check_init,
     check_n_clusters,
+    check_tol,
     parse_bytes,
 )
 
@@ -71,7 +74,8 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
     algorithm : {"auto", "pairedpam"}, default="auto"
         "auto" takes "pairedpam".
     init : "build" or array of row indices, default="build"
-    swap : {"best", "eager"}, default="best"
+    swap : {"auto", "best", "eager"}, default="auto"
+    tol : float, default=0.0
     max_iter : int, default=300
     delta : float, optional
     memory_limit : int or str, default="2GiB"
@@ -194,13 +198,18 @@ reason_, n_features_in_, feature_names_in_
                 memory_limit=parse_bytes(self.memory_limit),
                 delta=check_delta(self.delta),
                 swap=self.swap,
+                tol=check_tol(self.tol),
                 frozen=frozen,
             )
+            swap, why = choose_swap(problem) if self.swap == "auto" else (self.swap, "asked for")
+            if swap == "eager" and self.swap == "auto":
+                reason = f"{reason}; {why.removeprefix('asked for; ')}"
+            problem = replace(problem, swap=swap)
             with Threads(1) as threads:
                 run = Run(problem, threads, random, pool.tally, self.callback)
                 with open_checkpoint(problem, run, lambda: fingerprint(pool, posed), settings) as checkpoint:
                     if checkpoint is not None:
-                        run.keep_journal(Journal(checkpoint, algorithm, "best", reason), checkpoint.saved)
+                        run.keep_journal(Journal(checkpoint, algorithm, swap, reason), checkpoint.saved)
                     run.begin()
                     solution = solve(problem, run, pool, posed, int(self.verbose))
             medoids = np.array(solution.assignment.medoids)
@@ -239,7 +248,7 @@ reason_, n_features_in_, feature_names_in_
             raise ValueError(
                 f"init={self.init!r} is not available on a cluster; use 'build', or an array of row indices"
             )
-        check_choice("swap", self.swap, ("best", "eager"))
+        check_choice("swap", self.swap, ("auto", "best", "eager"))
         only = {"n_init": 1, "n_restarts": 0, "time_limit": None, "gap": 0.0, "cache_width": 1000, "k_range": None}
         for name, default in {**only, "n_jobs": None}.items():
             value = getattr(self, name)

@@ -25,6 +25,7 @@ from medoids.paired.search import Found, Search, ShardLost, first_strata, widths
 
 __all__ = ["PairedPAM", "pairedpam", "without_store"]
 
+
 class PairedPAM:
     """One fit.
 

@@ -32,11 +32,14 @@ class Elsewhere(Wrapper):
         super().__init__(kind)
         self.n, self._facts, self._pool = n, facts, pool
 
+    def among(self, copies: Copies) -> Dissimilarity:
+        """Return the distance among rows that are here."""
+        return self._inner.hosting(copies.objects, copies.rows, self._facts)
+
     def _fetch(self, rows: Index, columns: Index) -> tuple[Dissimilarity, Rows, Rows]:
         i, j = numbers_of(rows, self.n), numbers_of(columns, self.n)
         found = self._pool.surely(lambda: give(self._pool, np.union1d(i, j)))
-        here = self._inner.hosting(found.objects, found.rows, self._facts)
-        return here, np.searchsorted(found.rows, i), np.searchsorted(found.rows, j)
+        return self.among(found), np.searchsorted(found.rows, i), np.searchsorted(found.rows, j)
 
     def block(self, rows: Index, columns: Index) -> Floats:
         here, i, j = self._fetch(rows, columns)

@@ -49,7 +49,7 @@ class _DriversRows(RowSource):
 
     def assign(self, medoids: Iterable[int]) -> Assignment:
         problem = self.problem
-        assignment = Assignment(np.zeros(0), KeptRows(problem.k, 0), problem.frozen, problem.tol)
+        assignment = Assignment(np.zeros(0), KeptRows(problem.k, 0), problem.frozen, tol=problem.tol)
         for i in medoids:
             assignment.open_slot(int(i))
         with self.run.phase("assignment"):
@@ -72,10 +72,10 @@ class Sharded(Places):
         self._levels: list[tuple[int, Rows]] = []
         self._sent: set[int] = set()  # rows of which all workers have copies
         self._removal = np.zeros(0)
+        self._drawn: Copies | None = None
+        self._marked: list[int] = []
         super().__init__(problem, run, first)
         self.rows = _DriversRows(self)
-        distance = problem.distance
-        self.kind = np.dtype(np.float32 if distance.dtype == np.float32 else np.float64)
         # The first point of each region of the order but the first, by leaf and row.
         starts = -(-np.arange(1, REPORTED) * self.n // REPORTED)
         starts = starts[starts < self.n]
@@ -83,14 +83,23 @@ class Sharded(Places):
         self._plan = Plan(self._marks, self._tree, borders, self.n, problem.total_weight, posed.facts)
         pool.surely(lambda: pool.ask("settle", self._plan))
 
-    # --- the order of the points ---------------------------------------------------------------------------------------
+    # --- the order of the points --------------------------------------------------------------------------------------
 
-    def _measure(self, marks: Rows, points: Rows) -> None:
-        found = self._pool.surely(lambda: give(self._pool, marks))
-        at = np.searchsorted(found.rows, marks)
-        self._marks = Copies(marks, found.objects[at])
+    def _measure(self, mark: int, points: Rows, drawn: Rows) -> Float64s:
+        """Measure the distances to what is drawn; workers measure all points from all landmarks at once."""
+        if self._drawn is None:
+            self._drawn = self._pool.surely(lambda: give(self._pool, points[drawn]))
+        rows = self._drawn.rows
+        at = np.searchsorted(rows, [mark])
+        self._marked.append(int(at[0]))
+        distance = self._posed.distance.among(self._drawn)
+        found = distance.exact_block(at, slice(0, len(rows)))[0].astype(self.kind)
+        return found.astype(np.float64)
 
     def _coordinates(self, points: Rows, sample: Rows) -> Floats:
+        assert self._drawn is not None
+        self._marks = Copies(self._drawn.rows[self._marked], self._drawn.objects[self._marked])
+        self._drawn = None
         found = self._after_measuring("coordinates", points[sample])
         rows = np.concatenate([rows for rows, _ in found])
         return np.concatenate([Z for _, Z in found], axis=1)[:, np.argsort(rows)]
@@ -112,7 +121,7 @@ class Sharded(Places):
 
         return self._pool.surely(work)
 
-    # --- for the search ------------------------------------------------------------------------------------------------
+    # --- for the search -----------------------------------------------------------------------------------------------
 
     def ask(self, name: str, *arguments: Any, **options: Any) -> list[Any]:
         if name == "learn":
@@ -152,7 +161,7 @@ class Sharded(Places):
             out[:, here] = distances
         return out
 
-    # --- medoids -------------------------------------------------------------------------------------------------------
+    # --- medoids ------------------------------------------------------------------------------------------------------
 
     def follow(self, assignment: Assignment) -> None:
         """Do nothing: workers are told of each medoid as it enters."""
@@ -207,7 +216,7 @@ class Sharded(Places):
         if vanished:
             raise ValueError(TOO_SMALL)
 
-    # --- workers that are lost -----------------------------------------------------------------------------------------
+    # --- workers that are lost ----------------------------------------------------------------------------------------
 
     def recover(self, lost: Exception) -> None:
         self._pool.recover()

@@ -79,7 +79,7 @@ class Worker:
     def close(self) -> None:
         self._threads.__exit__()
 
-    # --- before the fit ------------------------------------------------------------------------------------------------
+    # --- before the fit -----------------------------------------------------------------------------------------------
 
     def census(self) -> Census:
         """Count."""
@@ -129,7 +129,7 @@ class Worker:
         found: Rows = at[self._rows[at] == rows]
         return found
 
-    # --- the order of the points ---------------------------------------------------------------------------------------
+    # --- the order of the points --------------------------------------------------------------------------------------
 
     def measure(self, marks: Copies, facts: Facts) -> None:
         """Measure the distances from landmarks to the own rows; once."""
@@ -139,7 +139,7 @@ class Worker:
         both = np.concatenate([marks.objects, self._X]) if n else marks.objects
         numbers = np.concatenate([marks.rows, self._rows])
         distance = self._kind().hosting(both, numbers, facts)
-        self._Z = Z = np.empty((count, n), np.float32)
+        self._Z = Z = np.empty((count, n), np.float32 if distance.dtype == np.float32 else np.float64)
 
         def work(chunk: slice) -> None:
             some = slice(count + chunk.start, count + chunk.stop)
@@ -188,7 +188,7 @@ class Worker:
         self._source = make_rows(problem, self._run, self._shard.whole)
         self.assign([])
 
-    # --- references ----------------------------------------------------------------------------------------------------
+    # --- references ---------------------------------------------------------------------------------------------------
 
     @property
     def _own(self) -> Shard:
@@ -225,7 +225,7 @@ class Worker:
         here, at = self._here(columns)
         return here, np.array([self._own.whole(row)[at] for row in rows], dtype=np.float64)
 
-    # --- medoids -------------------------------------------------------------------------------------------------------
+    # --- medoids ------------------------------------------------------------------------------------------------------
 
     def assign(self, medoids: list[int]) -> Standing:
         """Go to some medoids, which are known here."""
