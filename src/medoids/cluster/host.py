@@ -55,7 +55,7 @@ class Host:
         self.objects[: len(objects)], self._numbers[: len(rows)] = objects, rows
         self._hosted = self._kind.hosting(self.objects, self._numbers, self._facts)
         self._hosted.prepare(self._threads)
-        self.distance = Counted(self._hosted, self._tally)
+        self.distance: Dissimilarity = Counted(self._hosted, self._tally)
 
     def welcome(self, copies: Copies) -> None:
         """Take in copies of rows that are not here."""

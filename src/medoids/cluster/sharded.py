@@ -93,8 +93,8 @@ class Sharded(Places):
         at = np.searchsorted(rows, [mark])
         self._marked.append(int(at[0]))
         distance = self._posed.distance.among(self._drawn)
-        found = distance.exact_block(at, slice(0, len(rows)))[0].astype(self.kind)
-        return found.astype(np.float64)
+        found: Float64s = distance.exact_block(at, slice(0, len(rows)))[0].astype(self.kind).astype(np.float64)
+        return found
 
     def _coordinates(self, points: Rows, sample: Rows) -> Floats:
         assert self._drawn is not None

@@ -60,6 +60,7 @@ class Worker:
         self._shard: Shard | None = None
         self._Z: Floats | None = None
         self._levels = 0
+        self._judged: dict[int, Float64s] = {}
         self._tally, self._told = Tally(), (0, 0)
         self._threads = Threads(task.n_jobs)
         self._threads.__enter__()
@@ -252,7 +253,7 @@ class Worker:
     def _placed(self) -> Standing:
         """Tell the shard of the medoids."""
         state = self._state
-        self._judged: dict[int, Float64s] = {}
+        self._judged = {}
         self._own.place_state(state.d1, state.d2, state.nearest, np.array(state.medoids, dtype=np.intp))
         if not state.medoids or not len(self._rows):
             return Standing(0.0, 0.0, np.zeros(len(state.medoids)))
