@@ -21,7 +21,7 @@ from medoids.core.run import SMALLEST_LOSS, TOO_SMALL, Run
 from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.paired.order import Layout, Level, Tree
 from medoids.paired.places import Places
-from medoids.paired.shard import REPORTED
+from medoids.paired.shard import REPORTED, most_known
 from medoids.result import TraceRecord
 from medoids.settings import format_bytes
 
@@ -71,6 +71,7 @@ class Sharded(Places):
         pool.tell_again = self._tell_again
         self._levels: list[tuple[int, Rows]] = []
         self._sent: set[int] = set()  # rows of which all workers have copies
+        self._learned: set[int] = set()  # candidates whose distances shards keep
         self._removal = np.zeros(0)
         self._drawn: Copies | None = None
         self._marked: list[int] = []
@@ -124,9 +125,18 @@ class Sharded(Places):
     # --- for the search -----------------------------------------------------------------------------------------------
 
     def ask(self, name: str, *arguments: Any, **options: Any) -> list[Any]:
+        if name == "is_crowded":  # all say the same: no trip
+            return [len(self._learned) > most_known(self.problem.memory_limit, self.n)]
+        if name == "forget":
+            self._learned.intersection_update(arguments[0].tolist())
         if name == "learn":
-            self._invite(arguments[0])
-        return self._pool.ask(name, *arguments, **options)
+            self._learned.update(arguments[0].tolist())
+            if len(new := self._new(arguments[0])):
+                options["copies"] = give(self._pool, new)
+        found = self._pool.ask(name, *arguments, **options)
+        if "copies" in options:
+            self._sent.update(new.tolist())
+        return found
 
     def add_level(self, level: Level, positions: Rows) -> None:
         self._levels.append((level.stop, self.order[positions]))
@@ -135,14 +145,17 @@ class Sharded(Places):
     def _send_level(self, number: int) -> None:
         """Send the references of a level to all workers, but for those that they have."""
         stop, rows = self._levels[number]
-        new = np.array([i for i in rows.tolist() if i not in self._sent], dtype=np.intp)
+        new = self._new(rows)
         self._pool.ask("add_level", number, stop, rows, give(self._pool, new))
         self._sent.update(new.tolist())
 
+    def _new(self, rows: Rows) -> Rows:
+        """Return those of some rows of which not all workers have copies."""
+        return np.unique(np.array([i for i in rows.tolist() if i not in self._sent], dtype=np.intp))
+
     def _invite(self, rows: Rows) -> None:
         """Send candidates to all workers, but for those that they have."""
-        new = np.unique([i for i in rows.tolist() if i not in self._sent]).astype(np.intp)
-        if len(new):
+        if len(new := self._new(rows)):
             self._pool.ask("welcome", give(self._pool, new))
             self._sent.update(new.tolist())
 

@@ -69,8 +69,13 @@ class Worker:
         self._X, self._rows, self._weights = self._X[at], self._rows[at], self._weights[at]
         self._by_row = np.argsort(self._rows)
 
-    def ask(self, name: str, *message: Any, **options: Any) -> tuple[Any, int, int]:
-        """Do what a message says; return the answer, and the distances computed and found since the last one."""
+    def ask(self, name: str, *message: Any, copies: Copies | None = None, **options: Any) -> tuple[Any, int, int]:
+        """Do what a message says, for which copies of rows may come along.
+
+        Return the answer, and the distances computed and found since the last one.
+        """
+        if copies is not None:
+            self.welcome(copies)
         answer = getattr(self if hasattr(self, name) else self._shard, name)(*message, **options)
         computed = self._tally.computed
         cached = sum(count.cached for count in self._tally.counts.values())

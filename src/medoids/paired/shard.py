@@ -226,16 +226,15 @@ class Shard:
             keep &= ~np.isin(self.rows[self._arms], without)
         self._restrict(keep)
         rows = self.rows[self._arms]
-        few = np.argpartition(self._mean, REPORTED)[:REPORTED] if len(rows) > REPORTED else np.arange(len(rows))
-        order = (
-            np.lexsort((rows, self._mean))[:REPORTED]
-            if len(rows) <= REPORTED
-            else few[np.lexsort((rows[few], self._mean[few]))]
-        )
+        few = np.arange(len(rows))
+        if len(rows) > REPORTED:  # with ties, the lowest rows, in however many shards they are
+            few = np.flatnonzero(self._mean <= np.partition(self._mean, REPORTED)[REPORTED])
+        order = few[np.lexsort((rows[few], self._mean[few]))][:REPORTED]
         best_means, best_rows = np.full(REPORTED, np.inf), np.full(REPORTED, -1, dtype=np.intp)
         regions = self._regions[self._arms]
         np.minimum.at(best_means, regions, self._mean)
-        lowest = np.flatnonzero(self._mean == best_means[regions])[::-1]
+        lowest = np.flatnonzero(self._mean == best_means[regions])
+        lowest = lowest[np.argsort(-rows[lowest])]  # the lowest row comes last, and stays
         best_rows[regions[lowest]] = rows[lowest]
         return Left(len(rows), rows[order], self._mean[order], best_rows, best_means)
 
