@@ -11,12 +11,12 @@ from medoids.cluster.worker import Worker
 from medoids.distances import Tally
 from medoids.paired.search import ShardLost
 
-__all__ = ["InProcess", "Pool"]
+__all__ = ["PATIENCE", "InProcess", "Pool"]
 
 Answer = TypeVar("Answer")
 
 # Losses of one worker after another before a fit gives up.
-_PATIENCE = 10
+PATIENCE = 10
 
 
 class Pool(ABC):
@@ -48,16 +48,16 @@ class Pool(ABC):
 
     def surely(self, work: Callable[[], Answer]) -> Answer:
         """Do work that can be repeated, until no worker is lost in it."""
-        for _ in range(_PATIENCE):
+        for _ in range(PATIENCE):
             try:
                 return work()
             except ShardLost:
                 self.recover()
-        raise RuntimeError(f"workers were lost {_PATIENCE} times in one step; the cluster does not hold")
+        raise RuntimeError(f"workers were lost {PATIENCE} times in one step; the cluster does not hold")
 
     def recover(self) -> None:
         """Make the workers that are lost again, from their partitions, and tell them what they need to know."""
-        for _ in range(_PATIENCE):
+        for _ in range(PATIENCE):
             try:
                 self._remake()
                 self.tell_again()
@@ -65,7 +65,7 @@ class Pool(ABC):
             except ShardLost as error:
                 lost = error
         raise RuntimeError(
-            f"workers were lost {_PATIENCE} times while they were made again; the cluster does not hold"
+            f"workers were lost {PATIENCE} times while they were made again; the cluster does not hold"
         ) from lost
 
     @abstractmethod

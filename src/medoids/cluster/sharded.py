@@ -12,7 +12,7 @@ import numpy as np
 from medoids.algorithms.eager import EagerPAM
 from medoids.algorithms.pairedpam import PairedPAM
 from medoids.cluster.messages import Copies, Plan, Standing
-from medoids.cluster.pool import Pool
+from medoids.cluster.pool import PATIENCE, Pool
 from medoids.cluster.posing import Posed, give
 from medoids.core.assignment import Assignment, KeptRows
 from medoids.core.problem import Problem, Solution
@@ -73,6 +73,7 @@ class Sharded(Places):
         self._sent: set[int] = set()  # rows of which all workers have copies
         self._learned: set[int] = set()  # candidates whose distances shards keep
         self._removal = np.zeros(0)
+        self._losses = 0  # of workers, in this step
         self._drawn: Copies | None = None
         self._marked: list[int] = []
         super().__init__(problem, run, first)
@@ -197,6 +198,7 @@ class Sharded(Places):
     def enter(self, assignment: Assignment, i: int, slot: int | None) -> None:
         self._invite(np.array([i]))
         standings = self._pool.ask("enter", i, slot)
+        self._losses = 0
         if slot is None:
             assignment.open_slot(i)
         else:
@@ -232,6 +234,9 @@ class Sharded(Places):
     # --- workers that are lost ----------------------------------------------------------------------------------------
 
     def recover(self, lost: Exception) -> None:
+        self._losses += 1
+        if self._losses > PATIENCE:
+            raise RuntimeError(f"workers were lost {PATIENCE} times in one step; the cluster does not hold") from lost
         self._pool.recover()
 
     def _tell_again(self) -> None:

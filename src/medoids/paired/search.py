@@ -292,5 +292,7 @@ class Search:
         """Return the best candidates as pivots."""
         best = sorted(self._known, key=lambda i: (float(self._known[i].min()), i))[:_MOST_PIVOTS]
         columns, kind = view.level.columns, self.shards.kind
-        distances = self.shards.to_references(best, columns) if best else []
+        if not best:
+            return []
+        distances = self.shards.to_references(best, columns)
         return [view.pivot(i, d, self._known[i], kind) for i, d in zip(best, distances, strict=True)]
