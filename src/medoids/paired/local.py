@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,8 @@ class OneShard(Places):
     def serve(self, problem: Problem, run: Run, known: dict[int, Float64s] | None = None) -> None:
         """Serve another fit of the same points; exact distances from some rows may be known."""
         self.problem, self.run = problem, run
+        # Without a reference to this object, which refers to the rows: all goes when the fit ends.
+        self._whole = partial(_whole, run, self.shard, problem.n)
         self.rows = make_rows(problem, run, self._whole, known)
         self._judged: dict[int, Float64s] = {}
 
@@ -114,11 +117,12 @@ class OneShard(Places):
         """Return the distances from row i to all points: exact where they are at most the second nearest medoid's."""
         return self._whole(i) if self.problem.distance.exact else self.rows.row(i, assignment.d2)
 
-    def _whole(self, i: int) -> Float64s:
-        """Return the distances from row i to all rows of X, in the precision of blocks."""
-        row = np.empty(self.problem.n)
-        row[self.order] = self.shard.whole(i)
-        if self.n < len(row):  # rows of weight 0 that are no candidates
-            rest = np.setdiff1d(np.arange(len(row)), self.order)
-            row[rest] = self.run.distance.exact_block(np.array([i]), rest)[0]
-        return row
+
+def _whole(run: Run, shard: Shard, n: int, i: int) -> Float64s:
+    """Return the distances from row i to all n rows of X, in the precision of blocks."""
+    row = np.empty(n)
+    row[shard.rows] = shard.whole(i)
+    if len(shard.rows) < n:  # rows of weight 0 that are no candidates
+        rest = np.setdiff1d(np.arange(n), shard.rows)
+        row[rest] = run.distance.exact_block(np.array([i]), rest)[0]
+    return row
