@@ -17,6 +17,7 @@ from benchmarks.coverage import coverage
 from benchmarks.datasets import METRIC, load, mnist, rows_of, words
 from benchmarks.measure import fresh, in_turns, peak_memory, seconds_of
 from benchmarks.optimum import optimum
+from benchmarks.restarts import restarts
 from medoids import cluster_medoids, k_medoids
 
 __all__ = ["FULL", "RESULTS", "TABLES"]
@@ -353,4 +354,5 @@ FULL = {
     "delta": delta,
     "coverage": coverage,
     "optimum": optimum,
+    "restarts": restarts,
 }

@@ -43,6 +43,7 @@ from medoids.cli.options import (
     PrecomputedOption,
     QuietOption,
     ReportOption,
+    RestartsOption,
     ScaleOption,
     SeedOption,
     WeightsOption,
@@ -104,14 +105,7 @@ def cluster(
     ] = "best",
     frozen: FrozenOption = None,
     candidates: CandidatesOption = None,
-    restarts: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Restarts after convergence, for a lower loss: 10 find most of what there is, 50 nearly all.",
-            rich_help_panel=FIT_PANEL,
-        ),
-    ] = 0,
+    restarts: RestartsOption = 0,
     time_limit: Annotated[
         float | None,
         typer.Option(

@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
 from medoids.algorithms.fastpam1 import fastpam1
-from medoids.algorithms.pairedpam import PairedPAM
+from medoids.algorithms.pairedpam import PairedPAM, pairedpam
 from medoids.core.assignment import KeptRows
 from medoids.core.problem import Problem, Solution
 from medoids.core.run import Run
@@ -173,6 +173,7 @@ def k_path(
     metric: Any = "euclidean",
     metric_params: dict[str, Any] | None = None,
     algorithm: str = "auto",
+    n_restarts: int = 0,
     max_iter: int = 300,
     delta: float | None = None,
     memory_limit: Any = "2GiB",
@@ -193,6 +194,8 @@ def k_path(
         Numbers of clusters, such as ``range(2, 21)``; 2 to 10 by default.
     algorithm : {"auto", "fastpam1", "pairedpam"}
         The two that give PAM's answer and share their work; "auto" takes the one that is cheaper for the largest k.
+    n_restarts : int
+        Restarts for each number of clusters.
     sample_weight, metric, metric_params, max_iter, delta, memory_limit, frozen_medoids, candidates, callback, \
 random_state, n_jobs, verbose
         As in `KMedoids`; the candidates are those for the largest number of clusters.
@@ -223,7 +226,6 @@ def fit_auto(X: Any, sample_weight: Any, settings: Settings) -> tuple[Clustering
     """Cluster with the number of clusters that the medoid silhouette suggests; return also the medoids' distance."""
     check_checkpoint(settings.checkpoint, settings.resume, "auto")
     check_time_limit(settings.time_limit, "auto")
-    check_choice("n_restarts, with n_clusters='auto',", str(settings.n_restarts), ["0"])
     if not isinstance(settings.init, str) or settings.init != "build":
         raise ValueError(f"n_clusters='auto' starts from BUILD, not from init={settings.init!r}; leave init alone")
     check_choice("swap, with n_clusters='auto',", settings.swap, ["best"])
@@ -311,6 +313,11 @@ def _walk(problem: Problem, run: Run, ks: Sequence[int], algorithm: str) -> Iter
         run.begin()
         solution = fastpam1(part, run, known) if search is None else search.continue_with(part, run, known)
         solution.trace = run.trace
+        if problem.n_restarts and not run.stopped:
+            from medoids.optimal.improve import improve_by_restarts  # imports Numba
+
+            again = fastpam1 if search is None else pairedpam
+            solution = improve_by_restarts(part, run, solution, problem.n_restarts, again)
         yield part, solution, before
         before = _since({}, run.tally.counts)
 
