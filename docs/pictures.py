@@ -97,7 +97,13 @@ def gaps(path: Path) -> None:
         for method, colour in methods.items():
             values = sorted(float(row[names.index(method)].split(" (")[0]) for row in own)
             share = 100 * np.arange(1, len(values) + 1) / len(values)
-            axis.step([0, *values], [0, *share], where="post", color=colour, label=method.replace("faster", "Faster"))
+            axis.step(
+                [0, *values],
+                [0, *share],
+                where="post",
+                color=colour,
+                label={"fasterpam": "FasterPAM"}.get(method, method),
+            )
         axis.set_title(title, fontsize=10)
         axis.set_xlabel("at most this far above the optimum, %")
         axis.set_xlim(-0.05, 2.6)
