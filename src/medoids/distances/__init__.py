@@ -18,7 +18,7 @@ Files:
     encoded.py        objects that are translated into arrays first; of these
     booleans.py         rows of truth values: dice, yule and others
     known.py            euclidean where values are missing
-    gower.py            tables of mixed columns
+    gower.py            tables of mixed columns, by the types of gower_types.py
     haversine.py        latitude and longitude
     series.py           dynamic time warping and its relatives
     sparse.py           CSR rows, and jaccard of sets
