@@ -76,6 +76,11 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         Labels and loss are exact in any case, which takes k n distances even if the limit is shorter than that.
     gap : float, default=0.0
         "optimal" ends when the loss is proved to exceed the best possible one by at most this share.
+    max_evaluations : int, optional
+        Budget of distances, for metrics that are dear: a fit never computes more, and ends as at a ``time_limit`` when
+        the next step would. At least k n of them are needed, for the labels. Where BUILD may take more than there
+        are, a quarter goes to PAM on a sample first, whose medoids are the result if BUILD is not completed. "auto"
+        then takes a matrix only if the budget covers it.
     delta : float, optional
         Sets the width of the sampling algorithms' bounds, w = sqrt(log(1/delta)); None takes the algorithm's own:
         5e-6 (w = 3.5; 4 for the last search) for "pairedpam", 1/(k n^3) for the BanditPAM family.
@@ -93,6 +98,10 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         with gaps seems near to all others. "all" means every row. Named rows may have weight 0: a site without demand.
         Rows of ``init`` and ``frozen_medoids`` are candidates. A rectangular matrix with ``metric="precomputed"`` has
         a row for each candidate and a column for each point.
+    min_size, max_size : int, optional
+        Limits on the number of rows of a cluster, whatever their weights. ``labels_`` obeys them, and the loss is that
+        of the best assignment that does; ``predict`` is the nearest medoid. After the fit without limits, swaps lower
+        the loss with them. Not with ``n_clusters="auto"`` or "optimal".
     callback : callable, optional
         Called with each record of the trace; returning True stops the fit once it has k medoids.
     checkpoint : str or path, optional
@@ -135,8 +144,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
     algorithm_, reason_ : str
         What ran, and why "auto" took it.
     converged_ : bool
-        Whether the algorithm ended by its own rule, not by ``max_iter``, ``time_limit`` or a callback; for "optimal",
-        whether its gap is proved.
+        Whether the algorithm ended by its own rule, not by a limit or a callback; for "optimal", whether
+        its gap is proved.
     lower_bound_, gap_ : float or None
         Of "optimal": no k medoids have a lower ``loss_`` than ``lower_bound_``, and ``loss_`` exceeds it by the share
         ``gap_``. None for other algorithms; see `certify`.
@@ -184,12 +193,15 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         max_iter: int = 300,
         time_limit: float | None = None,
         gap: float = 0.0,
+        max_evaluations: int | None = None,
         delta: float | None = None,
         cache_width: int = 1000,
         memory_limit: Any = "2GiB",
         k_range: Any = None,
         frozen_medoids: Any = None,
         candidates: Any = None,
+        min_size: int | None = None,
+        max_size: int | None = None,
         callback: Callable[[TraceRecord], object] | None = None,
         checkpoint: Any = None,
         resume: bool = False,

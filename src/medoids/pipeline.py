@@ -9,6 +9,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -17,12 +19,17 @@ from sklearn.utils import check_random_state
 
 from medoids.algorithms import ALGORITHMS
 from medoids.algorithms.auto import choose
+from medoids.algorithms.fastpam1 import fastpam1
+from medoids.algorithms.sized import SizedAssignment, constrained, sized
 from medoids.core.assignment import Assignment
-from medoids.core.cut_short import DRAWING_SHARE, cut_short, seconds_per_distance
+from medoids.core.cut_short import DRAWING_SHARE, cut_short, distances_to_finish, seconds_per_distance
 from medoids.core.problem import Problem, Solution
 from medoids.core.rows import RowSource
 from medoids.core.run import Journal, Run
+from medoids.core.sampling import draw
 from medoids.distances import (
+    Allowance,
+    Budgeted,
     Calls,
     Dissimilarity,
     Tally,
@@ -39,7 +46,7 @@ from medoids.engine.budget import CHUNK_ENTRIES, COPY_SHARE, REMEMBERED_SHARE
 from medoids.engine.callers import callers_level
 from medoids.engine.interrupts import TimeUp
 from medoids.engine.threads import Threads, spans
-from medoids.exact.matrix import Matrix, MatrixRows, matrix_bytes
+from medoids.exact.matrix import Matrix, MatrixRows, matrix_bytes, matrix_evaluations
 from medoids.inputs import check_data
 from medoids.progress import narrated
 from medoids.result import CLOSED_GAP, Clustering, gap_between
@@ -51,6 +58,8 @@ from medoids.settings import (
     RECTANGULAR,
     Settings,
     check_algorithm,
+    check_budget,
+    check_budget_of_matrix,
     check_callback,
     check_candidates,
     check_checkpoint,
@@ -62,6 +71,7 @@ from medoids.settings import (
     check_memory,
     check_n_clusters,
     check_restarts,
+    check_sizes,
     check_starts,
     check_swap,
     check_time_limit,
@@ -73,7 +83,7 @@ from medoids.settings import (
 )
 from medoids.storage.checkpoints import Checkpoint
 from medoids.storage.fingerprints import describe, of_data, of_value
-from medoids.storage.saved import Best, Bounds, state_of
+from medoids.storage.saved import Best, Bounds, random_of, state_of
 from medoids.wording import counted
 
 __all__ = [
@@ -87,6 +97,8 @@ __all__ = [
     "warn_of_limit",
 ]
 
+# Share of a budget of distances that goes to PAM on a sample, and the smallest such sample, in rows for each medoid.
+_INSURED_SHARE, _INSURED_ROWS_PER_MEDOID = 0.25, 4
 # Settings that do not affect the result.
 _ASIDE = ("callback", "checkpoint", "resume", "verbose")
 # Settings that a checkpoint must share with a fit that resumes from it, besides data, k, rows and random numbers.
@@ -100,6 +112,8 @@ _DECISIVE = (
     "delta",
     "cache_width",
     "candidates",
+    "min_size",
+    "max_size",
 )
 
 
@@ -124,21 +138,23 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
         k = check_n_clusters(n_clusters, n, len(candidates), named=True)
     else:
         k = check_n_clusters(n_clusters, n, int(np.count_nonzero(usable)))
-    tally = Tally()
+    most = check_budget(settings.max_evaluations, n_clusters)
+    tally, allowance = Tally(), Allowance(most)
     threads = Threads(settings.n_jobs)
-    calls = Calls(settings.n_jobs, memory_limit // REMEMBERED_SHARE, tally, threads.interrupts.check)
+    calls = Calls(settings.n_jobs, memory_limit // REMEMBERED_SHARE, tally, threads.interrupts.check, allowance)
     distance = dissimilarity(X, settings.metric, settings.metric_params, calls)
     given = settings.init
     if not names_rows(given):
         given = _nearest_rows(given, X, k, settings.metric, distance, usable)
         tally.add(computed=n * k)
+        allowance.spent += n * k
     init = check_init(given, n, k, usable)
     frozen = check_frozen(settings.frozen_medoids, init, n, k, usable)
     if is_mapped(X):
         distance.spill = COPY_SHARE * distance.copy_bytes() > memory_limit
         distance.release()
     problem = Problem(
-        distance=distance,
+        distance=distance if most is None else Budgeted(distance, allowance),
         weights=weights,
         k=k,
         init=init,
@@ -151,9 +167,17 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
         n_restarts=restarts or (OPTIMAL_RESTARTS if algorithm == "optimal" else 0),
         frozen=frozen,
         allowed=_allowed(candidates, distance, usable, init, frozen, k),
+        sizes=check_sizes(settings.min_size, settings.max_size, n, k, algorithm),
     )
     with threads, calls:
-        yield problem, Run(problem, threads, random, tally, settings.callback)
+        run = Run(problem, threads, random, tally, settings.callback, allowance)
+        allowance.reserve = partial(distances_to_finish, problem, run)
+        if allowance.left < 0:
+            raise ValueError(
+                f"max_evaluations={most} is too few: the labels alone take {allowance.reserve()} distances, from k = "
+                f"{k} medoids to n = {n} rows; allow more, or ask for fewer clusters"
+            )
+        yield problem, run
 
 
 def _nearest_rows(init: Any, X: Any, k: int, metric: Any, distance: Dissimilarity, weights: Float64s) -> Rows:
@@ -210,9 +234,13 @@ def choose_algorithm(algorithm: str, problem: Problem, run: Run) -> tuple[str, s
     if problem.rectangular:
         return _on_rectangle(algorithm, problem)
     if algorithm == "auto":
+        need = matrix_evaluations(problem) if run.allowance.left < inf else 0
+        if need > run.allowance.left:
+            return "pairedpam", f"the {need:,} distances of the matrix are more than max_evaluations: sampled distances"
         return choose(problem, run)
     if algorithm in NEEDS_MATRIX:
         check_memory(algorithm, problem.n, _matrix_bytes_of(algorithm, problem), problem.memory_limit)
+        check_budget_of_matrix(algorithm, problem.n, matrix_evaluations(problem), run.allowance.left)
     return algorithm, "asked for"
 
 
@@ -296,7 +324,7 @@ def fit(
         open_checkpoint(problem, run, lambda: of_data(X, problem.weights), settings) as checkpoint,
     ):
         search = _Starts(problem, run, settings)
-        drawn, out_of_time = 0, False
+        drawn, limit = 0, None
         try:
             swaps = _starts(problem, settings) * problem.max_iter
             with narrated(problem, run, int(settings.verbose), swaps) as announce:
@@ -304,14 +332,17 @@ def fit(
                     run.threads.interrupts.limit(began + time_limit, search.time_to_finish())
                 solution = search.solve(checkpoint, announce)
         except (KeyboardInterrupt, SystemError, TimeUp) as early:
-            out_of_time = isinstance(early, TimeUp)
-            if not out_of_time and (not run.threads.interrupts.caused(early) or on_interrupt == "raise"):
+            limit = early.keyword if isinstance(early, TimeUp) else None
+            if limit is None and (not run.threads.interrupts.caused(early) or on_interrupt == "raise"):
                 raise
-            solution, drawn = cut_short(search.rows(), search.best, from_sample=not run.has(Matrix))
-        warn_of_limit(solution, problem, run, out_of_time=out_of_time, drawn=drawn)
+            solution, drawn = cut_short(search.rows(), search.best, search.fallback, from_sample=not run.has(Matrix))
+        if problem.sizes is not None and not isinstance(solution.assignment, SizedAssignment):
+            solution = constrained(search.rows(), solution)
+        warn_of_limit(solution, problem, run, limit=limit, drawn=drawn)
         warn(solution.assignment)
         clustering = described(solution, problem, run, search.algorithm, search.reason, settings)
-    return clustering, problem.distance.take(clustering.medoid_indices)
+    distance = problem.distance.inner if isinstance(problem.distance, Budgeted) else problem.distance
+    return clustering, distance.take(clustering.medoid_indices)
 
 
 class _Starts:
@@ -319,8 +350,9 @@ class _Starts:
 
     def __init__(self, problem: Problem, run: Run, settings: Settings) -> None:
         self._problem, self._run, self._settings = problem, run, settings
-        self.algorithm, self.reason = settings.algorithm, "the time limit was reached before the search began"
+        self.algorithm, self.reason = settings.algorithm, "a limit was reached before the search began"
         self.best: Solution | None = None
+        self.fallback: Rows | None = None
 
     def solve(self, checkpoint: Checkpoint | None, announce: Callable[[str], None]) -> Solution:
         problem, run, settings = self._problem, self._run, self._settings
@@ -332,6 +364,10 @@ class _Starts:
         if checkpoint is not None:
             run.keep_journal(Journal(checkpoint, self.algorithm, self.reason), saved)
         announce(announcement(self.algorithm, self.reason, problem))
+        if saved is None:
+            self._insure()
+        else:
+            run.allowance.spent += run.tally.computed
         if saved is not None and saved.best is not None:
             best = saved.best
             self._compare(Solution(self.rows().assign(best.medoids), best.n_swaps, best.converged, best.trace))
@@ -348,7 +384,25 @@ class _Starts:
 
             run.trace = self.best.trace
             self.best = improve_by_restarts(problem, run, self.best, problem.n_restarts, ALGORITHMS[self.algorithm])
+        if problem.sizes is not None:
+            without, self.best = self.best, None  # if it is cut short, the last of its steps counts
+            self.best = sized(self.rows(), without)
         return self.best
+
+    def _insure(self) -> None:
+        """Find medoids on a sample by a share of the budget, which BUILD might exhaust without a result."""
+        problem, run = self._problem, self._run
+        left = run.allowance.left
+        if left == inf or self.algorithm in NEEDS_MATRIX or not problem.starts_with_build:
+            return
+        pairs = 0.5 if problem.distance.symmetric else 1.0
+        size = int((_INSURED_SHARE * left / pairs) ** 0.5)
+        if not _INSURED_ROWS_PER_MEDOID * problem.k <= size < problem.n:
+            return
+        random = random_of(state_of(run.random))  # a copy: the search takes the path of a fit without a budget
+        sample, weights = draw(problem, random, [], size)
+        part = problem.part(sample, weights, init="build", max_iter=problem.max_iter)
+        self.fallback = sample[fastpam1(part, run.part(part)).assignment.medoids]
 
     def _compare(self, solution: Solution) -> None:
         found = solution.assignment
@@ -394,11 +448,11 @@ def warn(assignment: Assignment) -> None:
         )
 
 
-def warn_of_limit(solution: Solution, problem: Problem, run: Run, *, out_of_time: bool = False, drawn: int = 0) -> None:
+def warn_of_limit(solution: Solution, problem: Problem, run: Run, *, limit: str | None = None, drawn: int = 0) -> None:
     """Warn of a fit that a limit ended."""
-    if out_of_time:
+    if limit is not None:
         start = f" before the start was complete: {drawn} of {problem.k} medoids are drawn at random" if drawn else ""
-        message = f"stopped at time_limit{start}; increase time_limit"
+        message = f"stopped at {limit}{start}; increase {limit}"
     elif run.proof is not None:
         message = run.proof.note
         if not message:
@@ -433,7 +487,8 @@ def described(
         converged=solution.converged,
         algorithm=algorithm,
         reason=reason,
-        n_evaluations=run.tally.computed,
+        # A search that is cut off may have counted what it was going to compute; a budget counts what it grants.
+        n_evaluations=run.tally.computed if settings.max_evaluations is None else run.allowance.spent,
         counts=run.tally.counts,
         trace=solution.trace,
         parameters={"n_clusters": problem.k, **settings.described(without=_ASIDE)},

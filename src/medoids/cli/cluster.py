@@ -105,6 +105,12 @@ def cluster(
     ] = "best",
     frozen: FrozenOption = None,
     candidates: CandidatesOption = None,
+    min_size: Annotated[
+        int | None, typer.Option(min=0, help="Least number of rows of a cluster.", rich_help_panel=FIT_PANEL)
+    ] = None,
+    max_size: Annotated[
+        int | None, typer.Option(min=1, help="Largest number of rows of a cluster.", rich_help_panel=FIT_PANEL)
+    ] = None,
     restarts: RestartsOption = 0,
     time_limit: Annotated[
         float | None,
@@ -122,6 +128,14 @@ def cluster(
             rich_help_panel=FIT_PANEL,
         ),
     ] = 0.0,
+    max_evaluations: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Budget of distances, at least k n: the search ends with the best that it buys.",
+            rich_help_panel=FIT_PANEL,
+        ),
+    ] = None,
     keep_best: Annotated[
         bool,
         typer.Option("--keep-best", help="On Ctrl-C, keep the best medoids so far.", rich_help_panel=FIT_PANEL),
@@ -205,10 +219,13 @@ def cluster(
                 max_iter=max_iter,
                 time_limit=time_limit,
                 gap=gap,
+                max_evaluations=max_evaluations,
                 n_restarts=restarts,
                 memory_limit=memory_limit,
                 frozen_medoids=frozen,
                 candidates=candidates,
+                min_size=min_size,
+                max_size=max_size,
                 checkpoint=checkpoint,
                 resume=resume,
                 random_state=seed,

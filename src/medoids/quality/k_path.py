@@ -35,11 +35,13 @@ from medoids.quality.silhouettes import Silhouette, medoid_silhouettes, silhouet
 from medoids.result import Clustering, TraceRecord, short
 from medoids.settings import (
     Settings,
+    check_budget,
     check_candidates,
     check_checkpoint,
     check_choice,
     check_frozen,
     check_k_range,
+    check_sizes,
     check_time_limit,
     check_weights,
     usable_weights,
@@ -226,6 +228,8 @@ def fit_auto(X: Any, sample_weight: Any, settings: Settings) -> tuple[Clustering
     """Cluster with the number of clusters that the medoid silhouette suggests; return also the medoids' distance."""
     check_checkpoint(settings.checkpoint, settings.resume, "auto")
     check_time_limit(settings.time_limit, "auto")
+    check_budget(settings.max_evaluations, "auto")
+    check_sizes(settings.min_size, settings.max_size, count_rows(X), "auto", settings.algorithm)
     if not isinstance(settings.init, str) or settings.init != "build":
         raise ValueError(f"n_clusters='auto' starts from BUILD, not from init={settings.init!r}; leave init alone")
     check_choice("swap, with n_clusters='auto',", settings.swap, ["best"])
