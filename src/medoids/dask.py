@@ -90,7 +90,7 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         Above 0, each step tells on standard error what was sent.
-    swap, n_init, n_restarts, time_limit, gap, max_evaluations, k_range, min_size, max_size, n_jobs
+    objective, swap, n_init, n_restarts, time_limit, gap, max_evaluations, k_range, min_size, max_size, n_jobs
         As in `medoids.KMedoids`, and only at their defaults: a cluster makes one start, on PAM's path, with the threads
         that its workers have, and a message to the workers is not interrupted. A ``callback`` may stop between steps.
 
@@ -128,6 +128,7 @@ reason_, n_features_in_, feature_names_in_
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         algorithm: str = "auto",
+        objective: str = "distance",
         init: Any = "build",
         n_init: int = 1,
         n_restarts: int = 0,
@@ -242,6 +243,7 @@ reason_, n_features_in_, feature_names_in_
                 f"init={self.init!r} is not available on a cluster; use 'build', or an array of row indices"
             )
         only = {
+            "objective": "distance",
             "n_init": 1,
             "n_restarts": 0,
             "swap": "best",

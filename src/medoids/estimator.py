@@ -51,6 +51,12 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         "optimal" looks for the best medoids of all, on a float64 matrix, and proves that they are: restarts, then the
         Lagrangian dual, then branch and bound on a linear relaxation (extra ``optimal``; without it the gap is that of
         the dual). Up to some 2,000 rows that mostly takes seconds, beyond that give it a ``gap`` or a ``time_limit``.
+    objective : {"distance", "medoid_silhouette"}, default="distance"
+        What is optimized. "medoid_silhouette" is the mean of 1 - d1 / d2, with the distances to the nearest and second
+        nearest medoid: FasterMSC of Lenssen and Schubert with "auto" and "fasterpam", the best swap at each step with
+        "fastpam1" and "pam", on a float64 matrix; with ``n_clusters="auto"`` DynMSC, which finds the number of clusters
+        in one run. ``inertia_`` and ``loss_`` are distances in any case; the trace has 1 - silhouette from the
+        record "silhouette" on.
     init : str, array of row indices, or k rows, default="build"
         "build" (PAM's greedy start), "lab", "random", "k-medoids++", "heuristic" (the rows with the lowest sums of
         distances to all others, as in scikit-learn-extra), or the rows to start from: a 1-D array of integers is
@@ -186,6 +192,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         algorithm: str = "auto",
+        objective: str = "distance",
         init: Any = "build",
         n_init: int = 1,
         n_restarts: int = 0,

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from medoids.algorithms import ALGORITHMS
+from medoids.algorithms import ALGORITHMS, RATIO_ALGORITHMS
 from medoids.algorithms.auto import choose
 from medoids.algorithms.fastpam1 import fastpam1
 from medoids.algorithms.sized import SizedAssignment, constrained, sized
@@ -70,6 +70,7 @@ from medoids.settings import (
     check_init,
     check_memory,
     check_n_clusters,
+    check_objective,
     check_restarts,
     check_sizes,
     check_starts,
@@ -106,6 +107,7 @@ _DECISIVE = (
     "metric",
     "metric_params",
     "algorithm",
+    "objective",
     "n_init",
     "n_restarts",
     "swap",
@@ -140,6 +142,9 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
         k = check_n_clusters(n_clusters, n, int(np.count_nonzero(usable)))
     most = check_budget(settings.max_evaluations, n_clusters)
     tally, allowance = Tally(), Allowance(most)
+    others = {"max_evaluations": None, "min_size": None, "max_size": None, "objective": "distance"}
+    for name in (name for name, default in others.items() if n != points and getattr(settings, name) != default):
+        raise ValueError(f"{name} is for square matrices, and X is {n} x {points}; leave {name} out")
     threads = Threads(settings.n_jobs)
     calls = Calls(settings.n_jobs, memory_limit // REMEMBERED_SHARE, tally, threads.interrupts.check, allowance)
     distance = dissimilarity(X, settings.metric, settings.metric_params, calls)
@@ -167,6 +172,7 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
         n_restarts=restarts or (OPTIMAL_RESTARTS if algorithm == "optimal" else 0),
         frozen=frozen,
         allowed=_allowed(candidates, distance, usable, init, frozen, k),
+        objective=check_objective(settings.objective, algorithm, k, settings),
         sizes=check_sizes(settings.min_size, settings.max_size, n, k, algorithm),
     )
     with threads, calls:
@@ -233,6 +239,9 @@ def choose_algorithm(algorithm: str, problem: Problem, run: Run) -> tuple[str, s
     """Return the algorithm to run and why."""
     if problem.rectangular:
         return _on_rectangle(algorithm, problem)
+    reason = "asked for"
+    if algorithm == "auto" and problem.objective == "medoid_silhouette":
+        algorithm, reason = "fasterpam", "FasterMSC: swaps that raise the medoid silhouette"
     if algorithm == "auto":
         need = matrix_evaluations(problem) if run.allowance.left < inf else 0
         if need > run.allowance.left:
@@ -241,7 +250,7 @@ def choose_algorithm(algorithm: str, problem: Problem, run: Run) -> tuple[str, s
     if algorithm in NEEDS_MATRIX:
         check_memory(algorithm, problem.n, _matrix_bytes_of(algorithm, problem), problem.memory_limit)
         check_budget_of_matrix(algorithm, problem.n, matrix_evaluations(problem), run.allowance.left)
-    return algorithm, "asked for"
+    return algorithm, reason
 
 
 def _on_rectangle(algorithm: str, problem: Problem) -> tuple[str, str]:
@@ -259,7 +268,8 @@ def _on_rectangle(algorithm: str, problem: Problem) -> tuple[str, str]:
 
 def _matrix_bytes_of(algorithm: str, problem: Problem) -> int:
     """Return the memory of the matrix that an algorithm needs; 0 if it needs none or has it."""
-    return matrix_bytes(problem, exact=algorithm == "optimal") if algorithm in NEEDS_MATRIX else 0
+    exact = algorithm == "optimal" or problem.objective == "medoid_silhouette"
+    return matrix_bytes(problem, exact=exact) if algorithm in NEEDS_MATRIX else 0
 
 
 def announcement(algorithm: str, reason: str, problem: Problem) -> str:
@@ -335,6 +345,8 @@ def fit(
             limit = early.keyword if isinstance(early, TimeUp) else None
             if limit is None and (not run.threads.interrupts.caused(early) or on_interrupt == "raise"):
                 raise
+            if problem.objective != "distance" and search.best is not None:
+                run.medoids = ()  # the losses of the start that is cut off are not comparable
             solution, drawn = cut_short(search.rows(), search.best, search.fallback, from_sample=not run.has(Matrix))
         if problem.sizes is not None and not isinstance(solution.assignment, SizedAssignment):
             solution = constrained(search.rows(), solution)
@@ -371,9 +383,10 @@ class _Starts:
         if saved is not None and saved.best is not None:
             best = saved.best
             self._compare(Solution(self.rows().assign(best.medoids), best.n_swaps, best.converged, best.trace))
+        algorithms = ALGORITHMS if problem.objective == "distance" else RATIO_ALGORITHMS
         for start in range(0 if saved is None else saved.start, _starts(problem, settings)):
             run.begin(start)
-            solution = ALGORITHMS[self.algorithm](problem, run)
+            solution = algorithms[self.algorithm](problem, run)
             solution.trace = run.trace
             self._compare(solution)
             if run.stopped:
@@ -470,7 +483,8 @@ def described(
     """Return what was found, and how to find it again."""
     assignment = solution.assignment
     medoids: Rows = np.array(assignment.medoids, dtype=np.intp)
-    loss = assignment.loss / problem.total_weight
+    inertia = float(problem.weights @ assignment.d1)  # not the assignment's loss if the objective is another
+    loss = inertia / problem.total_weight
     proof: dict[str, Any] = {}
     if run.proof is not None:
         bound = min(run.proof.lower_bound / problem.total_weight, loss)
@@ -481,7 +495,7 @@ def described(
         medoid_indices=medoids,
         labels=assignment.labels(),
         distances=assignment.d1.copy(),
-        inertia=assignment.loss,
+        inertia=inertia,
         loss=loss,
         n_swaps=solution.n_swaps,
         converged=solution.converged,

@@ -26,6 +26,7 @@ __all__ = [
     "NOT_LOCAL",
     "OPTIMAL_RESTARTS",
     "RECTANGULAR",
+    "SILHOUETTE_ALGORITHMS",
     "Settings",
     "check_algorithm",
     "check_budget",
@@ -41,6 +42,7 @@ __all__ = [
     "check_k_range",
     "check_memory",
     "check_n_clusters",
+    "check_objective",
     "check_restarts",
     "check_rows",
     "check_sizes",
@@ -79,6 +81,8 @@ RECTANGULAR = ("auto", "pairedpam", "pam", "fastpam1", "fastpam", "fasterpam", "
 NOT_LOCAL = frozenset({"alternate", "clara", "clarans"})
 # Restarts of "optimal" where no other number is asked for: they find the optimum of most problems, in little time.
 OPTIMAL_RESTARTS = 50
+# Those that can make the medoid silhouette their goal.
+SILHOUETTE_ALGORITHMS = ("auto", "fasterpam", "fastpam1", "pam")
 # Starts: BUILD, those that are drawn at random, and the rows with the lowest sums of distances.
 INITS = ("build", "random", "k-medoids++", "lab", "heuristic")
 _UNITS = {"": 1, "B": 1}
@@ -93,6 +97,7 @@ class Settings:
     metric: Any = "euclidean"
     metric_params: dict[str, Any] | None = None
     algorithm: str = "auto"
+    objective: str = "distance"
     init: Any = "build"
     n_init: int = 1
     n_restarts: int = 0
@@ -408,6 +413,27 @@ def usable_weights(weights: Float64s, candidates: str | Rows | None, n: int) -> 
     usable = weights.copy()
     usable[candidates] = 1.0
     return usable
+
+
+def check_objective(objective: Any, algorithm: str, k: Any, settings: Settings) -> str:
+    """Check what is to be optimized, and that the rest of the settings can do that."""
+    check_choice("objective", objective, ["distance", "medoid_silhouette"])
+    if objective == "distance":
+        return "distance"
+    if algorithm not in SILHOUETTE_ALGORITHMS:
+        raise ValueError(
+            f"objective='medoid_silhouette' is for algorithm={' or '.join(map(repr, SILHOUETTE_ALGORITHMS))}, not "
+            f"{algorithm!r}"
+        )
+    others = {"n_restarts": 0, "min_size": None, "max_size": None, "max_evaluations": None}
+    wrong = [name for name, default in others.items() if getattr(settings, name) != default]
+    for name in [*wrong, "swap"][: len(wrong) or settings.swap == "eager"]:
+        raise ValueError(f"objective='medoid_silhouette' cannot be combined with {name}; leave {name} out")
+    if settings.checkpoint is not None and settings.n_init > 1:
+        raise ValueError("objective='medoid_silhouette' with several starts has no checkpoint; leave n_init out")
+    if k == 1:
+        raise ValueError("objective='medoid_silhouette' compares clusters; n_clusters must be at least 2")
+    return "medoid_silhouette"
 
 
 def check_sizes(min_size: Any, max_size: Any, n: int, k: Any, algorithm: str) -> tuple[int, int] | None:

@@ -77,6 +77,14 @@ def cluster(
             rich_help_panel=FIT_PANEL,
         ),
     ] = "auto",
+    objective: Annotated[
+        str,
+        typer.Option(
+            parser=one_of("--objective", "distance", "medoid_silhouette"),
+            help="distance, or medoid_silhouette: clusters that lie apart from each other, by FasterMSC.",
+            rich_help_panel=FIT_PANEL,
+        ),
+    ] = "distance",
     columns: ColumnsOption = None,
     ignore: IgnoreOption = None,
     id: IdOption = None,
@@ -215,6 +223,7 @@ def cluster(
                 metric=found.metric,
                 metric_params=parse_metric_params(metric_param),
                 algorithm=algorithm,
+                objective=objective,
                 swap=swap,
                 max_iter=max_iter,
                 time_limit=time_limit,

@@ -38,7 +38,9 @@ _KEYWORDS = {
     "n_jobs": "--jobs",
 }
 # These are also plain English words, so they are replaced only where a value follows.
-_OPTIONS = _KEYWORDS | {name: f"--{name}" for name in ("algorithm", "metric", "swap", "gap", "checkpoint", "resume")}
+_OPTIONS = _KEYWORDS | {
+    name: f"--{name}" for name in ("algorithm", "metric", "objective", "swap", "gap", "checkpoint", "resume")
+}
 _QUOTED = r"'[^']*'"
 _VALUE = "|".join(
     (

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
+from medoids.algorithms.fastermsc import dynmsc
 from medoids.algorithms.fastpam1 import fastpam1
 from medoids.algorithms.pairedpam import PairedPAM, pairedpam
 from medoids.core.assignment import KeptRows
@@ -41,6 +42,7 @@ from medoids.settings import (
     check_choice,
     check_frozen,
     check_k_range,
+    check_objective,
     check_sizes,
     check_time_limit,
     check_weights,
@@ -233,6 +235,8 @@ def fit_auto(X: Any, sample_weight: Any, settings: Settings) -> tuple[Clustering
     if not isinstance(settings.init, str) or settings.init != "build":
         raise ValueError(f"n_clusters='auto' starts from BUILD, not from init={settings.init!r}; leave init alone")
     check_choice("swap, with n_clusters='auto',", settings.swap, ["best"])
+    if check_objective(settings.objective, settings.algorithm, None, settings) == "medoid_silhouette":
+        return _fit_dynamic(X, sample_weight, settings)
     path, distance = _path(X, sample_weight, settings)
     # Nothing to compare: the only number there is.
     k = path.suggest() if len(path.losses) > 1 else next(iter(path.losses))
@@ -243,6 +247,29 @@ def fit_auto(X: Any, sample_weight: Any, settings: Settings) -> tuple[Clustering
         counts=path.counts,
     )
     return found, distance.take(found.medoid_indices)
+
+
+def _fit_dynamic(X: Any, sample_weight: Any, settings: Settings) -> tuple[Clustering, Dissimilarity]:
+    """Cluster by DynMSC: the number of clusters with the highest medoid silhouette on the way down from the largest."""
+    check_choice("algorithm, to find the number of clusters by silhouette,", settings.algorithm, ["auto", "fasterpam"])
+    n = count_rows(X)
+    weights = check_weights(sample_weight, n)
+    frozen = check_frozen(settings.frozen_medoids, "build", n, n, weights)
+    ks = check_k_range(settings.k_range, int(np.count_nonzero(weights)), len(frozen))
+    if ks[0] < 2:
+        raise ValueError("objective='medoid_silhouette' compares clusters; k_range must begin at 2 or after")
+    with prepare(X, ks[-1], sample_weight, settings) as (problem, run):
+        with narrated(problem, run, int(settings.verbose), (1 + ks[-1] - ks[0]) * problem.max_iter) as announce:
+            algorithm, _ = choose_algorithm(settings.algorithm, problem, run)
+            announce(announcement(algorithm, f"DynMSC, from {ks[-1]} clusters down to {ks[0]}", problem))
+            run.begin()
+            solution = dynmsc(problem, run, ks)
+        warn_of_limit(solution, problem, run)
+        warn(solution.assignment)
+        k, value = len(solution.assignment.medoids), 1 - solution.assignment.loss / problem.total_weight
+        reason = f"k = {k}: of k = {ks[0]} to {ks[-1]} it has the highest medoid silhouette, {value:.3f}, by DynMSC"
+        found = described(solution, replace(problem, k=k), run, algorithm, reason, settings)
+        return found, problem.distance.take(found.medoid_indices)
 
 
 def _path(X: Any, sample_weight: Any, settings: Settings) -> tuple[KPath, Dissimilarity]:
