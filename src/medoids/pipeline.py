@@ -183,7 +183,10 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
                 f"max_evaluations={most} is too few: the labels alone take {allowance.reserve()} distances, from k = "
                 f"{k} medoids to n = {n} rows; allow more, or ask for fewer clusters"
             )
-        yield problem, run
+        try:
+            yield problem, run
+        finally:
+            allowance.reserve = int  # it holds the run, which holds the allowance
 
 
 def _nearest_rows(init: Any, X: Any, k: int, metric: Any, distance: Dissimilarity, weights: Float64s) -> Rows:
