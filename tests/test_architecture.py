@@ -20,6 +20,7 @@ LINES = [
         "estimator",
         "api",
         "anndata",
+        "stream",
         "dask",
         "cli",
         "reporting",

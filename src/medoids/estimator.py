@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from medoids.engine.budget import ROWS_PER_QUERY
 from medoids.engine.threads import spans
 from medoids.inputs import check_data
 from medoids.quality.membership import memberships
-from medoids.result import TraceRecord
+from medoids.result import Clustering, TraceRecord
 from medoids.settings import Settings, check_weights
 
 __all__ = ["KMedoids"]
@@ -245,26 +246,92 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
                 self.__dict__.clear()
                 self.__dict__.update(before)
                 raise
-        self.__dict__.pop("cluster_centers_", None)
+        for name in ("cluster_centers_", "_stream", "n_samples_seen_"):
+            self.__dict__.pop(name, None)
         if self.metric != "precomputed":
             rows = clustering.medoid_indices
             self.cluster_centers_ = take_rows(X, rows)
         elif X.shape[0] != X.shape[1]:  # `predict` takes distances from each row, and columns are the points
             self.n_features_in_ = X.shape[0]
             self.__dict__.pop("feature_names_in_", None)
-        self.n_clusters_ = len(clustering.medoid_indices)
         self.medoid_indices_ = clustering.medoid_indices
         self.labels_ = clustering.labels
         self.distances_ = clustering.distances
-        self.inertia_, self.loss_ = clustering.inertia, clustering.loss
         self._sample_weight = clustering.sample_weight
+        self._describe(clustering)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMedoids:
+        """Follow a stream: take up a batch of rows, in memory that does not grow.
+
+        A weighted sample of all rows so far is kept, 4,000 of them or 100 for each cluster, and the medoids are those
+        of the sample: rows of the stream, in any order of which the loss on the sample is an unbiased estimate of
+        the loss on all rows. Any metric but "precomputed" and "gower" will do.
+
+        After a batch, ``medoid_indices_`` count rows since the first batch, ``cluster_centers_`` are the medoids,
+        ``labels_`` and ``distances_`` are of this batch, ``loss_`` and ``inertia_`` are estimates for all rows, and
+        ``n_samples_seen_`` is their number. A fitted stream can be pickled and continued; `fit` forgets it.
+
+        Parameters
+        ----------
+        X : array-like, sparse array or sequence of objects
+            The first batch has at least ``n_clusters`` rows.
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        KMedoids
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from medoids import KMedoids
+        >>> model = KMedoids(2, random_state=0)
+        >>> for batch in ([[0.0], [1.0], [9.0]], [[2.0], [10.0], [11.0]]):
+        ...     model = model.partial_fit(batch)
+        >>> model.cluster_centers_.ravel().tolist(), model.medoid_indices_.tolist(), model.labels_.tolist()
+        ([1.0, 10.0], [1, 4], [0, 1, 1])
+        """
+        from medoids.stream import Stream, check_stream  # imports what fits
+
+        before = self.__dict__.copy()
+        stream: Stream = self.__dict__.get("_stream") or Stream.begin(self.random_state)
+        follows = stream.seen > 0
+        try:
+            X = check_data(X, self.metric, self, reset=not follows, kind=self._kind if follows else None)
+            self._kind = self._kind if follows else kind_of(self.metric, X)
+            settings = Settings.of(vars(self))
+            check_stream(settings, self.n_clusters, self._kind)
+            k, medoids = int(self.n_clusters), self.medoid_indices_ if follows else None
+            nearest = np.concatenate([each.min(axis=1) for each in self._distances(X)]) if follows else None
+            stream = deepcopy(stream)  # what was there stays if this batch fails
+            stream.add(X, sample_weight, nearest, k, np.zeros(0, dtype=np.intp) if medoids is None else medoids)
+            clustering, self._medoids = stream.fit(k, medoids, settings)
+            rows = clustering.medoid_indices
+            self.medoid_indices_, self.cluster_centers_ = stream.numbers[rows], take_rows(stream.rows, rows)
+            table = np.concatenate(list(self._distances(X)))
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        self.labels_, self.distances_ = table.argmin(axis=1), table.min(axis=1)
+        self._stream, self.n_samples_seen_ = stream, stream.seen
+        self._sample_weight = sample_weight
+        self._describe(clustering)
+        self.inertia_ = clustering.loss * stream.total
+        return self
+
+    def _describe(self, clustering: Clustering) -> None:
+        """Set what a fit found, but for what has a row for each row of X."""
+        self.n_clusters_ = len(clustering.medoid_indices)
+        self.inertia_, self.loss_ = clustering.inertia, clustering.loss
         self.n_iter_ = clustering.n_swaps
         self.n_evaluations_ = clustering.n_evaluations
         self.trace_ = clustering.trace
         self.algorithm_, self.reason_ = clustering.algorithm, clustering.reason
         self.converged_ = clustering.converged
         self.lower_bound_, self.gap_ = clustering.lower_bound, clustering.gap
-        return self
 
     def predict(self, X: Any) -> npt.NDArray[np.intp]:
         """Return the nearest medoid's position for each row of new data; the lowest where several tie.
