@@ -5,7 +5,7 @@ then does two things in turn until neither helps:
 
 - the best medoid of each cluster as it is, after which rows are assigned again;
 - a swap with a row from anywhere. With the prices of the current assignment, one pass over the distances gives a lower
-  bound on the constrained loss of every swap (`bound_of`, with the price of the slot for the row that enters it). Swaps
+  bound on the constrained loss of every swap (`price_bound`, with the price of the slot for the row that enters it). Swaps
   whose bound is above the current loss cannot help; the others are tried, the lowest bound first.
 """
 
@@ -109,12 +109,12 @@ def sized(rows: RowSource, start: Solution) -> Solution:
     """Descend from a solution without limits to one within them."""
     first = constrained(rows, start)
     assert isinstance(first.assignment, SizedAssignment)
-    search = _Search(rows, first.assignment)
+    search = _SizedSearch(rows, first.assignment)
     ended = search.descend() if len(search.free) else True
     return Solution(search.state, start.n_swaps + search.made, start.converged and ended, rows.run.trace)
 
 
-class _Search:
+class _SizedSearch:
     def __init__(self, rows: RowSource, state: SizedAssignment) -> None:
         self.rows, self.problem, self.run = rows, rows.problem, rows.run
         self.state, self.made = state, 0

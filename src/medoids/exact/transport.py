@@ -20,7 +20,7 @@ from scipy import sparse
 
 from medoids.engine.arrays import Bools, Float64s, Rows
 
-__all__ = ["Transport", "bound_of", "raise_prices", "transport"]
+__all__ = ["Transport", "price_bound", "raise_prices", "transport"]
 
 # The loss may exceed the lower bound by this share of n mean costs: rounding errors of the linear program.
 _PROOF = 1e-9
@@ -28,7 +28,7 @@ _PROOF = 1e-9
 _PRICE_ROUNDS, _LEAST_RISE = 50, 1e-7
 # Rows for each row that is in the wrong cluster, and the smallest number, that the first linear program looks at; each
 # later one looks at several times more.
-_CONTESTED_SHARE, _CONTESTED_LEAST, _WIDER = 4, 200, 4
+_CONTESTED_SHARE, _CONTESTED_LEAST, _TIMES_MORE = 4, 200, 4
 
 
 @dataclass(frozen=True)
@@ -51,17 +51,17 @@ class Transport:
     @classmethod
     def of(cls, costs: Float64s, labels: Rows, prices: Float64s, least: int, most: int) -> Transport:
         loss = float(costs[labels, np.arange(len(labels))].sum())
-        return cls(labels, prices, loss, bound_of(costs, prices, least, most))
+        return cls(labels, prices, loss, price_bound(costs, prices, least, most))
 
     def proved(self, slack: float) -> bool:
         """Whether the loss is the bound, but for rounding."""
         return self.loss - self.bound <= slack
 
 
-def bound_of(costs: Float64s, prices: Float64s, least: int, most: int) -> float:
+def price_bound(costs: Float64s, prices: Float64s, least: int, most: int) -> float:
     """Return the lower bound on the loss that some prices give.
 
-    >>> bound_of(np.array([[0.0, 1.0, 2.0], [9.0, 8.0, 7.0]]), np.array([0.0, -6.0]), 1, 3)
+    >>> price_bound(np.array([[0.0, 1.0, 2.0], [9.0, 8.0, 7.0]]), np.array([0.0, -6.0]), 1, 3)
     9.0
     """
     return float((costs + prices[:, None]).min(axis=0).sum() - _paid(prices, least, most))
@@ -131,13 +131,13 @@ def transport(costs: Float64s, least: int, most: int, prices: Float64s | None = 
             arcs = _near(extra - extra.min(axis=0), contested)
             solved = _solve(costs, labels, arcs, least, most, scale)
             if solved is None:
-                contested = min(n, _WIDER * contested)
+                contested = min(n, _TIMES_MORE * contested)
                 continue
             labels, prices = solved
             found = Transport.of(costs, labels, prices, least, most)
         if found.proved(slack) or contested == n:
             return found
-        contested = min(n, _WIDER * contested)
+        contested = min(n, _TIMES_MORE * contested)
 
 
 def _near(extra: Float64s, contested: int) -> Bools:
