@@ -5,8 +5,8 @@ then does two things in turn until neither helps:
 
 - the best medoid of each cluster as it is, after which rows are assigned again;
 - a swap with a row from anywhere. With the prices of the current assignment, one pass over the distances gives a lower
-  bound on the constrained loss of every swap (`price_bound`, with the price of the slot for the row that enters it). Swaps
-  whose bound is above the current loss cannot help; the others are tried, the lowest bound first.
+  bound on the constrained loss of every swap (`price_bound`, with the price of the slot for the row that enters it).
+  Swaps whose bound is above the current loss cannot help; the others are tried, the lowest bound first.
 """
 
 from __future__ import annotations
