@@ -18,6 +18,7 @@ from benchmarks.datasets import METRIC, load, mnist, rows_of, words
 from benchmarks.engine import agreement, tables
 from benchmarks.measure import fresh, in_turns, peak_memory, seconds_of
 from benchmarks.optimum import optimum
+from benchmarks.restarts import restarts
 from medoids import cluster_medoids, k_medoids
 
 __all__ = ["FULL", "RESULTS", "TABLES"]
@@ -363,4 +364,5 @@ FULL = {
     "agreement": agreement,
     "coverage": coverage,
     "optimum": optimum,
+    "restarts": restarts,
 }

@@ -91,3 +91,12 @@ html_sidebars = {"index": [], "coming-from": [], "cite": [], "install": []}
 
 # scikit-learn is deprecating things faster than galleries are drawn; what matters is caught by the tests.
 warnings.filterwarnings("ignore", category=FutureWarning)
+
+
+def setup(app):
+    """Leave out the methods that scikit-learn adds for metadata routing; its own documentation describes them."""
+
+    def skip(app, what, name, obj, skipped, options):
+        return True if name.startswith("set_") and name.endswith("_request") else None
+
+    app.connect("autodoc-skip-member", skip)

@@ -81,7 +81,40 @@ def arms(path: Path) -> None:
     figure.savefig(path)
 
 
+def gaps(path: Path) -> None:
+    """Gaps to published optima, from the table that ``python -m benchmarks optimum`` writes."""
+    page = (HERE.parent / "benchmarks" / "results" / "optimum.md").read_text()
+    table = page[page.index("| instance | p |") :].split("\n\n")[0].splitlines()
+    names = [cell.strip() for cell in table[0].strip("|").split("|")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]]
+    methods = {"PAM": "#d55e00", "fasterpam": "#cc79a7", "10 restarts": "#56b4e9", "50 restarts": "#0072b2"}
+    figure, axes = plt.subplots(1, 2, figsize=(8, 3.6), sharey=True, width_ratios=[1, 1])
+    for axis, title, is_own in (
+        (axes[0], "OR-Library, 40 problems", lambda name: name.startswith("pmed")),
+        (axes[1], "TSPLIB, rl1304, fl1400, u1432", lambda name: name in ("rl1304", "fl1400", "u1432")),
+    ):
+        own = [row for row in rows if is_own(row[0])]
+        for method, colour in methods.items():
+            values = sorted(float(row[names.index(method)].split(" (")[0]) for row in own)
+            share = 100 * np.arange(1, len(values) + 1) / len(values)
+            axis.step(
+                [0, *values],
+                [0, *share],
+                where="post",
+                color=colour,
+                label={"fasterpam": "FasterPAM"}.get(method, method),
+            )
+        axis.set_title(title, fontsize=10)
+        axis.set_xlabel("at most this far above the optimum, %")
+        axis.set_xlim(-0.05, 2.6)
+    axes[0].set_ylabel("share of the problems, %")
+    axes[1].legend(loc="lower right", fontsize=8, title="FasterPAM: best of 5", title_fontsize=7)
+    figure.tight_layout()
+    figure.savefig(path)
+
+
 if __name__ == "__main__":
     mpl.use("svg")
     mpl.rcParams.update({"svg.hashsalt": "medoids", "svg.fonttype": "none"})
     arms(HERE / "arms.svg")
+    gaps(HERE / "optimum.svg")

@@ -36,7 +36,8 @@
 #' @param metric A name, see [available_metrics()], or a function of two observations. The default depends on `x`.
 #' @param ... Parameters of the metric, such as `p = 3` for `"minkowski"` or `symmetric = TRUE` for a function that is
 #'   (for half the calls), and further settings of the Python function `medoids.k_medoids`: `max_iter`, `swap`,
-#'   `n_init`, `delta`, `memory_limit`, `time_limit`, `frozen_medoids` and `candidates` (rows, counted from 1),
+#'   `n_init`, `delta`, `memory_limit`, `time_limit`, `max_evaluations`, `objective`, `min_size`,
+#'   `max_size`, `frozen_medoids` and `candidates` (rows, counted from 1),
 #'   `checkpoint`, `resume`. For Parquet files, `columns` chooses columns. `metric_params = list(weights = c(age = 2))`
 #'   passes parameters of a metric whose names are taken.
 #' @param weights A number >= 0 for each observation, which multiplies its distance.

@@ -24,6 +24,7 @@ def k_medoids(
     metric: Any = "euclidean",
     metric_params: dict[str, Any] | None = None,
     algorithm: str = "auto",
+    objective: str = "distance",
     init: Any = "build",
     n_init: int = 1,
     n_restarts: int = 0,
@@ -32,12 +33,15 @@ def k_medoids(
     max_iter: int = 300,
     time_limit: float | None = None,
     gap: float = 0.0,
+    max_evaluations: int | None = None,
     delta: float | None = None,
     cache_width: int = 1000,
     memory_limit: Any = "2GiB",
     k_range: Any = None,
     frozen_medoids: Any = None,
     candidates: Any = None,
+    min_size: int | None = None,
+    max_size: int | None = None,
     callback: Callable[[TraceRecord], object] | None = None,
     checkpoint: Any = None,
     resume: bool = False,
@@ -57,9 +61,9 @@ def k_medoids(
         A point's weight multiplies its distance. A row of weight 0 is never a medoid and changes nothing.
     on_interrupt : {"raise", "return"}
         What Ctrl-C does: raise KeyboardInterrupt, or return the best medoids so far, as ``time_limit`` does.
-    metric, metric_params, algorithm, init, n_init, n_restarts, swap, tol, max_iter, time_limit, gap, delta, \
-cache_width, memory_limit, k_range, frozen_medoids, candidates, callback, checkpoint, resume, random_state, n_jobs, \
-verbose
+    metric, metric_params, algorithm, objective, init, n_init, n_restarts, swap, tol, max_iter, time_limit, gap, \
+max_evaluations, delta, cache_width, memory_limit, k_range, frozen_medoids, candidates, min_size, max_size, \
+callback, checkpoint, resume, random_state, n_jobs, verbose
         As in `KMedoids`.
 
     Returns

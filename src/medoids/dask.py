@@ -92,7 +92,7 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
         Above 0, each step tells on standard error what was sent.
-    n_init, n_restarts, time_limit, gap, cache_width, k_range, n_jobs
+    objective, n_init, n_restarts, time_limit, gap, max_evaluations, cache_width, k_range, min_size, max_size, n_jobs
         As in `medoids.KMedoids`, and only at their defaults: a cluster makes one start, with the threads that its
         workers have, and a message to the workers is not interrupted. A ``callback`` may stop between steps.
 
@@ -130,6 +130,7 @@ reason_, n_features_in_, feature_names_in_
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         algorithm: str = "auto",
+        objective: str = "distance",
         init: Any = "build",
         n_init: int = 1,
         n_restarts: int = 0,
@@ -138,12 +139,15 @@ reason_, n_features_in_, feature_names_in_
         max_iter: int = 300,
         time_limit: float | None = None,
         gap: float = 0.0,
+        max_evaluations: int | None = None,
         delta: float | None = None,
         cache_width: int = 1000,
         memory_limit: Any = "2GiB",
         k_range: Any = None,
         frozen_medoids: Any = None,
         candidates: Any = None,
+        min_size: int | None = None,
+        max_size: int | None = None,
         callback: Callable[[TraceRecord], object] | None = None,
         checkpoint: Any = None,
         resume: bool = False,
@@ -249,11 +253,24 @@ reason_, n_features_in_, feature_names_in_
                 f"init={self.init!r} is not available on a cluster; use 'build', or an array of row indices"
             )
         check_choice("swap", self.swap, ("auto", "best", "eager"))
-        only = {"n_init": 1, "n_restarts": 0, "time_limit": None, "gap": 0.0, "cache_width": 1000, "k_range": None}
-        for name, default in {**only, "n_jobs": None}.items():
+        only = {
+            "objective": "distance",
+            "n_init": 1,
+            "n_restarts": 0,
+            "time_limit": None,
+            "gap": 0.0,
+            "max_evaluations": None,
+            "cache_width": 1000,
+            "k_range": None,
+            "min_size": None,
+            "max_size": None,
+            "n_jobs": None,
+        }
+        for name, default in only.items():
             value = getattr(self, name)
             if value != default:
-                stop = "; a callback that returns True stops after a step" if name == "time_limit" else ""
+                limit = name in ("time_limit", "max_evaluations")
+                stop = "; a callback that returns True stops after a step" if limit else ""
                 raise ValueError(f"{name}={value!r} is not available on a cluster; leave it at {default!r}{stop}")
         if isinstance(self.n_clusters, str):
             raise ValueError(f"n_clusters={self.n_clusters!r} is not available on a cluster; pass a number")

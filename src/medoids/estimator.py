@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from medoids.engine.budget import ROWS_PER_QUERY
 from medoids.engine.threads import spans
 from medoids.inputs import check_data
 from medoids.quality.membership import memberships
-from medoids.result import TraceRecord
+from medoids.result import Clustering, TraceRecord
 from medoids.settings import Settings, check_weights
 
 __all__ = ["KMedoids"]
@@ -51,6 +52,12 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         "optimal" looks for the best medoids of all, on a float64 matrix, and proves that they are: restarts, then the
         Lagrangian dual, then branch and bound on a linear relaxation (extra ``optimal``; without it the gap is that of
         the dual). Up to some 2,000 rows that mostly takes seconds, beyond that give it a ``gap`` or a ``time_limit``.
+    objective : {"distance", "medoid_silhouette"}, default="distance"
+        What is optimized. "medoid_silhouette" is the mean of 1 - d1 / d2, with the distances to the nearest and second
+        nearest medoid: FasterMSC of Lenssen and Schubert with "auto" and "fasterpam", the best swap at each step with
+        "fastpam1" and "pam", on a float64 matrix; with ``n_clusters="auto"`` DynMSC, which finds the number of clusters
+        in one run. ``inertia_`` and ``loss_`` are distances in any case; the trace has 1 - silhouette from the
+        record "silhouette" on.
     init : str, array of row indices, or k rows, default="build"
         "build" (PAM's greedy start), "lab", "random", "k-medoids++", "heuristic" (the rows with the lowest sums of
         distances to all others, as in scikit-learn-extra), or the rows to start from: a 1-D array of integers is
@@ -80,6 +87,11 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         Labels and loss are exact in any case, which takes k n distances even if the limit is shorter than that.
     gap : float, default=0.0
         "optimal" ends when the loss is proved to exceed the best possible one by at most this share.
+    max_evaluations : int, optional
+        Budget of distances, for metrics that are dear: a fit never computes more, and ends as at a ``time_limit`` when
+        the next step would. At least k n of them are needed, for the labels. Where BUILD may take more than there
+        are, a quarter goes to PAM on a sample first, whose medoids are the result if BUILD is not completed. "auto"
+        then takes a matrix only if the budget covers it.
     delta : float, optional
         Sets the width of the sampling algorithms' bounds, w = sqrt(log(1/delta)); None takes the algorithm's own:
         5e-6 (w = 3.5; 4 for the last search) for "pairedpam", 1/(k n^3) for the BanditPAM family.
@@ -97,6 +109,10 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         with gaps seems near to all others. "all" means every row. Named rows may have weight 0: a site without demand.
         Rows of ``init`` and ``frozen_medoids`` are candidates. A rectangular matrix with ``metric="precomputed"`` has
         a row for each candidate and a column for each point.
+    min_size, max_size : int, optional
+        Limits on the number of rows of a cluster, whatever their weights. ``labels_`` obeys them, and the loss is that
+        of the best assignment that does; ``predict`` is the nearest medoid. After the fit without limits, swaps lower
+        the loss with them. Not with ``n_clusters="auto"`` or "optimal".
     callback : callable, optional
         Called with each record of the trace; returning True stops the fit once it has k medoids.
     checkpoint : str or path, optional
@@ -139,8 +155,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
     algorithm_, reason_ : str
         What ran, and why "auto" took it.
     converged_ : bool
-        Whether the algorithm ended by its own rule, not by ``max_iter``, ``time_limit`` or a callback; for "optimal",
-        whether its gap is proved.
+        Whether the algorithm ended by its own rule, not by a limit or a callback; for "optimal", whether
+        its gap is proved.
     lower_bound_, gap_ : float or None
         Of "optimal": no k medoids have a lower ``loss_`` than ``lower_bound_``, and ``loss_`` exceeds it by the share
         ``gap_``. None for other algorithms; see `certify`.
@@ -181,6 +197,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         algorithm: str = "auto",
+        objective: str = "distance",
         init: Any = "build",
         n_init: int = 1,
         n_restarts: int = 0,
@@ -189,12 +206,15 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         max_iter: int = 300,
         time_limit: float | None = None,
         gap: float = 0.0,
+        max_evaluations: int | None = None,
         delta: float | None = None,
         cache_width: int = 1000,
         memory_limit: Any = "2GiB",
         k_range: Any = None,
         frozen_medoids: Any = None,
         candidates: Any = None,
+        min_size: int | None = None,
+        max_size: int | None = None,
         callback: Callable[[TraceRecord], object] | None = None,
         checkpoint: Any = None,
         resume: bool = False,
@@ -231,26 +251,92 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
                 self.__dict__.clear()
                 self.__dict__.update(before)
                 raise
-        self.__dict__.pop("cluster_centers_", None)
+        for name in ("cluster_centers_", "_stream", "n_samples_seen_"):
+            self.__dict__.pop(name, None)
         if self.metric != "precomputed":
             rows = clustering.medoid_indices
             self.cluster_centers_ = take_rows(X, rows)
         elif X.shape[0] != X.shape[1]:  # `predict` takes distances from each row, and columns are the points
             self.n_features_in_ = X.shape[0]
             self.__dict__.pop("feature_names_in_", None)
-        self.n_clusters_ = len(clustering.medoid_indices)
         self.medoid_indices_ = clustering.medoid_indices
         self.labels_ = clustering.labels
         self.distances_ = clustering.distances
-        self.inertia_, self.loss_ = clustering.inertia, clustering.loss
         self._sample_weight = clustering.sample_weight
+        self._describe(clustering)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMedoids:
+        """Follow a stream: take up a batch of rows, in memory that does not grow.
+
+        A weighted sample of all rows so far is kept, 4,000 of them or 100 for each cluster, and the medoids are those
+        of the sample: rows of the stream, in any order of which the loss on the sample is an unbiased estimate of
+        the loss on all rows. Any metric but "precomputed" and "gower" will do.
+
+        After a batch, ``medoid_indices_`` count rows since the first batch, ``cluster_centers_`` are the medoids,
+        ``labels_`` and ``distances_`` are of this batch, ``loss_`` and ``inertia_`` are estimates for all rows, and
+        ``n_samples_seen_`` is their number. A fitted stream can be pickled and continued; `fit` forgets it.
+
+        Parameters
+        ----------
+        X : array-like, sparse array or sequence of objects
+            The first batch has at least ``n_clusters`` rows.
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        KMedoids
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from medoids import KMedoids
+        >>> model = KMedoids(2, random_state=0)
+        >>> for batch in ([[0.0], [1.0], [9.0]], [[2.0], [10.0], [11.0]]):
+        ...     model = model.partial_fit(batch)
+        >>> model.cluster_centers_.ravel().tolist(), model.medoid_indices_.tolist(), model.labels_.tolist()
+        ([1.0, 10.0], [1, 4], [0, 1, 1])
+        """
+        from medoids.stream import Stream, check_stream  # imports what fits
+
+        before = self.__dict__.copy()
+        stream: Stream = self.__dict__.get("_stream") or Stream.begin(self.random_state)
+        follows = stream.seen > 0
+        try:
+            X = check_data(X, self.metric, self, reset=not follows, kind=self._kind if follows else None)
+            self._kind = self._kind if follows else kind_of(self.metric, X)
+            settings = Settings.of(vars(self))
+            check_stream(settings, self.n_clusters, self._kind)
+            k, medoids = int(self.n_clusters), self.medoid_indices_ if follows else None
+            nearest = np.concatenate([each.min(axis=1) for each in self._distances(X)]) if follows else None
+            stream = deepcopy(stream)  # what was there stays if this batch fails
+            stream.add(X, sample_weight, nearest, k, np.zeros(0, dtype=np.intp) if medoids is None else medoids)
+            clustering, self._medoids = stream.fit(k, medoids, settings)
+            rows = clustering.medoid_indices
+            self.medoid_indices_, self.cluster_centers_ = stream.numbers[rows], take_rows(stream.rows, rows)
+            table = np.concatenate(list(self._distances(X)))
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        self.labels_, self.distances_ = table.argmin(axis=1), table.min(axis=1)
+        self._stream, self.n_samples_seen_ = stream, stream.seen
+        self._sample_weight = sample_weight
+        self._describe(clustering)
+        self.inertia_ = clustering.loss * stream.total
+        return self
+
+    def _describe(self, clustering: Clustering) -> None:
+        """Set what a fit found, but for what has a row for each row of X."""
+        self.n_clusters_ = len(clustering.medoid_indices)
+        self.inertia_, self.loss_ = clustering.inertia, clustering.loss
         self.n_iter_ = clustering.n_swaps
         self.n_evaluations_ = clustering.n_evaluations
         self.trace_ = clustering.trace
         self.algorithm_, self.reason_ = clustering.algorithm, clustering.reason
         self.converged_ = clustering.converged
         self.lower_bound_, self.gap_ = clustering.lower_bound, clustering.gap
-        return self
 
     def predict(self, X: Any) -> npt.NDArray[np.intp]:
         """Return the nearest medoid's position for each row of new data; the lowest where several tie.

@@ -47,6 +47,17 @@ def check_data(X: Any, metric: Any, estimator: Any = None, *, reset: bool = True
     """
     if hasattr(X, "collect") and hasattr(X, "lazy"):
         raise TypeError("X is a lazy frame, whose rows are not loaded yet; pass X.collect()")
+    if hasattr(X, "obsm") and hasattr(X, "obs"):
+        raise TypeError(
+            "X is an AnnData object; use medoids.anndata.kmedoids(adata, k, use_rep=...), or pass adata.X or "
+            "adata.obsm['X_pca']"
+        )
+    if hasattr(X, "geometry") and hasattr(X, "crs"):
+        raise TypeError(
+            f"X is a {type(X).__name__}; for points in metres pass numpy.column_stack([X.geometry.x, X.geometry.y]), "
+            "for degrees numpy.column_stack([X.geometry.y, X.geometry.x]) with metric='haversine' and "
+            "metric_params={'degrees': True, 'radius': 6371.0088}"
+        )
     if is_stored(X):
         X = unpacked(X)
     kind = kind_of(metric, X) if kind is None else kind

@@ -10,20 +10,27 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from medoids.algorithms import ALGORITHMS
+from medoids.algorithms import ALGORITHMS, RATIO_ALGORITHMS
 from medoids.algorithms.auto import choose, choose_swap
+from medoids.algorithms.fastpam1 import fastpam1
+from medoids.algorithms.sized import SizedAssignment, constrained, sized
 from medoids.core.assignment import Assignment
-from medoids.core.cut_short import DRAWING_SHARE, cut_short, seconds_per_distance
+from medoids.core.cut_short import DRAWING_SHARE, cut_short, distances_to_finish, seconds_per_distance
 from medoids.core.problem import Problem, Solution
 from medoids.core.rows import RowSource
 from medoids.core.run import Journal, Run
+from medoids.core.sampling import draw
 from medoids.distances import (
+    Allowance,
+    Budgeted,
     Calls,
     Dissimilarity,
     Tally,
@@ -40,7 +47,7 @@ from medoids.engine.budget import CHUNK_ENTRIES, COPY_SHARE, REMEMBERED_SHARE
 from medoids.engine.callers import callers_level
 from medoids.engine.interrupts import TimeUp
 from medoids.engine.threads import Threads, spans
-from medoids.exact.matrix import Matrix, MatrixRows, matrix_bytes
+from medoids.exact.matrix import Matrix, MatrixRows, matrix_bytes, matrix_evaluations
 from medoids.inputs import check_data
 from medoids.progress import narrated
 from medoids.result import CLOSED_GAP, Clustering, gap_between
@@ -52,6 +59,8 @@ from medoids.settings import (
     RECTANGULAR,
     Settings,
     check_algorithm,
+    check_budget,
+    check_budget_of_matrix,
     check_callback,
     check_candidates,
     check_checkpoint,
@@ -62,7 +71,9 @@ from medoids.settings import (
     check_init,
     check_memory,
     check_n_clusters,
+    check_objective,
     check_restarts,
+    check_sizes,
     check_starts,
     check_swap,
     check_time_limit,
@@ -75,7 +86,7 @@ from medoids.settings import (
 )
 from medoids.storage.checkpoints import Checkpoint
 from medoids.storage.fingerprints import describe, of_data, of_value
-from medoids.storage.saved import Best, Bounds, state_of
+from medoids.storage.saved import Best, Bounds, random_of, state_of
 from medoids.wording import counted
 
 __all__ = [
@@ -89,6 +100,8 @@ __all__ = [
     "warn_of_limit",
 ]
 
+# Share of a budget of distances that goes to PAM on a sample, and the smallest such sample, in rows for each medoid.
+_INSURED_SHARE, _INSURED_ROWS_PER_MEDOID = 0.25, 4
 # Settings that do not affect the result.
 _ASIDE = ("callback", "checkpoint", "resume", "verbose")
 # Settings that a checkpoint must share with a fit that resumes from it, besides data, k, rows and random numbers.
@@ -96,6 +109,7 @@ _DECISIVE = (
     "metric",
     "metric_params",
     "algorithm",
+    "objective",
     "n_init",
     "n_restarts",
     "swap",
@@ -103,6 +117,8 @@ _DECISIVE = (
     "delta",
     "cache_width",
     "candidates",
+    "min_size",
+    "max_size",
 )
 
 
@@ -127,21 +143,26 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
         k = check_n_clusters(n_clusters, n, len(candidates), named=True)
     else:
         k = check_n_clusters(n_clusters, n, int(np.count_nonzero(usable)))
-    tally = Tally()
+    most = check_budget(settings.max_evaluations, n_clusters)
+    tally, allowance = Tally(), Allowance(most)
+    others = {"max_evaluations": None, "min_size": None, "max_size": None, "objective": "distance"}
+    for name in (name for name, default in others.items() if n != points and getattr(settings, name) != default):
+        raise ValueError(f"{name} is for square matrices, and X is {n} x {points}; leave {name} out")
     threads = Threads(settings.n_jobs)
-    calls = Calls(settings.n_jobs, memory_limit // REMEMBERED_SHARE, tally, threads.interrupts.check)
+    calls = Calls(settings.n_jobs, memory_limit // REMEMBERED_SHARE, tally, threads.interrupts.check, allowance)
     distance = dissimilarity(X, settings.metric, settings.metric_params, calls)
     given = settings.init
     if not names_rows(given):
         given = _nearest_rows(given, X, k, settings.metric, distance, usable)
         tally.add(computed=n * k)
+        allowance.spent += n * k
     init = check_init(given, n, k, usable)
     frozen = check_frozen(settings.frozen_medoids, init, n, k, usable)
     if is_mapped(X):
         distance.spill = COPY_SHARE * distance.copy_bytes() > memory_limit
         distance.release()
     problem = Problem(
-        distance=distance,
+        distance=distance if most is None else Budgeted(distance, allowance),
         weights=weights,
         k=k,
         init=init,
@@ -155,9 +176,21 @@ def prepare(X: Any, n_clusters: Any, sample_weight: Any, settings: Settings) -> 
         n_restarts=restarts or (OPTIMAL_RESTARTS if algorithm == "optimal" else 0),
         frozen=frozen,
         allowed=_allowed(candidates, distance, usable, init, frozen, k),
+        objective=check_objective(settings.objective, algorithm, k, settings),
+        sizes=check_sizes(settings.min_size, settings.max_size, n, k, algorithm),
     )
     with threads, calls:
-        yield problem, Run(problem, threads, random, tally, settings.callback)
+        run = Run(problem, threads, random, tally, settings.callback, allowance)
+        allowance.reserve = partial(distances_to_finish, problem, run)
+        if allowance.left < 0:
+            raise ValueError(
+                f"max_evaluations={most} is too few: the labels alone take {allowance.reserve()} distances, from k = "
+                f"{k} medoids to n = {n} rows; allow more, or ask for fewer clusters"
+            )
+        try:
+            yield problem, run
+        finally:
+            allowance.reserve = int  # it holds the run, which holds the allowance
 
 
 def _nearest_rows(init: Any, X: Any, k: int, metric: Any, distance: Dissimilarity, weights: Float64s) -> Rows:
@@ -213,13 +246,21 @@ def choose_algorithm(algorithm: str, problem: Problem, run: Run) -> tuple[str, s
     """Return the algorithm to run, which swaps it makes, and why."""
     if problem.rectangular:
         return _on_rectangle(algorithm, problem)
+    reason = "asked for"
+    if algorithm == "auto" and problem.objective == "medoid_silhouette":
+        algorithm, reason = "fasterpam", "FasterMSC: swaps that raise the medoid silhouette"
     if algorithm == "auto":
+        need = matrix_evaluations(problem) if run.allowance.left < inf else 0
+        if need > run.allowance.left:
+            reason = f"the {need:,} distances of the matrix are more than max_evaluations: sampled distances"
+            return "pairedpam", "best" if problem.swap == "auto" else problem.swap, reason
         return choose(problem, run)
     if algorithm in NEEDS_MATRIX:
         check_memory(algorithm, problem.n, _matrix_bytes_of(algorithm, problem), problem.memory_limit)
-    if algorithm == "pairedpam" and problem.swap == "auto":
+        check_budget_of_matrix(algorithm, problem.n, matrix_evaluations(problem), run.allowance.left)
+    if algorithm == "pairedpam" and problem.swap == "auto" and run.allowance.left == inf:
         return algorithm, *choose_swap(problem)
-    return algorithm, "best" if problem.swap == "auto" else problem.swap, "asked for"
+    return algorithm, "best" if problem.swap == "auto" else problem.swap, reason
 
 
 def _on_rectangle(algorithm: str, problem: Problem) -> tuple[str, str, str]:
@@ -237,7 +278,8 @@ def _on_rectangle(algorithm: str, problem: Problem) -> tuple[str, str, str]:
 
 def _matrix_bytes_of(algorithm: str, problem: Problem) -> int:
     """Return the memory of the matrix that an algorithm needs; 0 if it needs none or has it."""
-    return matrix_bytes(problem, exact=algorithm == "optimal") if algorithm in NEEDS_MATRIX else 0
+    exact = algorithm == "optimal" or problem.objective == "medoid_silhouette"
+    return matrix_bytes(problem, exact=exact) if algorithm in NEEDS_MATRIX else 0
 
 
 def announcement(algorithm: str, reason: str, problem: Problem) -> str:
@@ -302,7 +344,7 @@ def fit(
         open_checkpoint(problem, run, lambda: of_data(X, problem.weights), settings) as checkpoint,
     ):
         search = _Starts(problem, run, settings)
-        drawn, out_of_time = 0, False
+        drawn, limit = 0, None
         try:
             swaps = _starts(problem, settings) * problem.max_iter
             with narrated(problem, run, int(settings.verbose), swaps) as announce:
@@ -310,14 +352,19 @@ def fit(
                     run.threads.interrupts.limit(began + time_limit, search.time_to_finish())
                 solution = search.solve(checkpoint, announce)
         except (KeyboardInterrupt, SystemError, TimeUp) as early:
-            out_of_time = isinstance(early, TimeUp)
-            if not out_of_time and (not run.threads.interrupts.caused(early) or on_interrupt == "raise"):
+            limit = early.keyword if isinstance(early, TimeUp) else None
+            if limit is None and (not run.threads.interrupts.caused(early) or on_interrupt == "raise"):
                 raise
-            solution, drawn = cut_short(search.rows(), search.best, from_sample=not run.has(Matrix))
-        warn_of_limit(solution, problem, run, out_of_time=out_of_time, drawn=drawn)
+            if problem.objective != "distance" and search.best is not None:
+                run.medoids = ()  # the losses of the start that is cut off are not comparable
+            solution, drawn = cut_short(search.rows(), search.best, search.fallback, from_sample=not run.has(Matrix))
+        if problem.sizes is not None and not isinstance(solution.assignment, SizedAssignment):
+            solution = constrained(search.rows(), solution)
+        warn_of_limit(solution, problem, run, limit=limit, drawn=drawn)
         warn(solution.assignment)
         clustering = described(solution, problem, run, search.algorithm, search.reason, settings)
-    return clustering, problem.distance.take(clustering.medoid_indices)
+    distance = problem.distance.inner if isinstance(problem.distance, Budgeted) else problem.distance
+    return clustering, distance.take(clustering.medoid_indices)
 
 
 class _Starts:
@@ -325,8 +372,9 @@ class _Starts:
 
     def __init__(self, problem: Problem, run: Run, settings: Settings) -> None:
         self._problem, self._run, self._settings = problem, run, settings
-        self.algorithm, self.reason = settings.algorithm, "the time limit was reached before the search began"
+        self.algorithm, self.reason = settings.algorithm, "a limit was reached before the search began"
         self.best: Solution | None = None
+        self.fallback: Rows | None = None
 
     def solve(self, checkpoint: Checkpoint | None, announce: Callable[[str], None]) -> Solution:
         problem, run, settings = self._problem, self._run, self._settings
@@ -339,12 +387,17 @@ class _Starts:
         if checkpoint is not None:
             run.keep_journal(Journal(checkpoint, self.algorithm, swap, self.reason), saved)
         announce(announcement(self.algorithm, self.reason, problem))
+        if saved is None:
+            self._insure()
+        else:
+            run.allowance.spent += run.tally.computed
         if saved is not None and saved.best is not None:
             best = saved.best
             self._compare(Solution(self.rows().assign(best.medoids), best.n_swaps, best.converged, best.trace))
+        algorithms = ALGORITHMS if problem.objective == "distance" else RATIO_ALGORITHMS
         for start in range(0 if saved is None else saved.start, _starts(problem, settings)):
             run.begin(start)
-            solution = ALGORITHMS[self.algorithm](problem, run)
+            solution = algorithms[self.algorithm](problem, run)
             solution.trace = run.trace
             self._compare(solution)
             if run.stopped:
@@ -355,7 +408,25 @@ class _Starts:
 
             run.trace = self.best.trace
             self.best = improve_by_restarts(problem, run, self.best, problem.n_restarts, ALGORITHMS[self.algorithm])
+        if problem.sizes is not None:
+            without, self.best = self.best, None  # if it is cut short, the last of its steps counts
+            self.best = sized(self.rows(), without)
         return self.best
+
+    def _insure(self) -> None:
+        """Find medoids on a sample by a share of the budget, which BUILD might exhaust without a result."""
+        problem, run = self._problem, self._run
+        left = run.allowance.left
+        if left == inf or self.algorithm in NEEDS_MATRIX or not problem.starts_with_build:
+            return
+        pairs = 0.5 if problem.distance.symmetric else 1.0
+        size = int((_INSURED_SHARE * left / pairs) ** 0.5)
+        if not _INSURED_ROWS_PER_MEDOID * problem.k <= size < problem.n:
+            return
+        random = random_of(state_of(run.random))  # a copy: the search takes the path of a fit without a budget
+        sample, weights = draw(problem, random, [], size)
+        part = problem.part(sample, weights, init="build", max_iter=problem.max_iter)
+        self.fallback = sample[fastpam1(part, run.part(part)).assignment.medoids]
 
     def _compare(self, solution: Solution) -> None:
         found = solution.assignment
@@ -401,11 +472,11 @@ def warn(assignment: Assignment) -> None:
         )
 
 
-def warn_of_limit(solution: Solution, problem: Problem, run: Run, *, out_of_time: bool = False, drawn: int = 0) -> None:
+def warn_of_limit(solution: Solution, problem: Problem, run: Run, *, limit: str | None = None, drawn: int = 0) -> None:
     """Warn of a fit that a limit ended."""
-    if out_of_time:
+    if limit is not None:
         start = f" before the start was complete: {drawn} of {problem.k} medoids are drawn at random" if drawn else ""
-        message = f"stopped at time_limit{start}; increase time_limit"
+        message = f"stopped at {limit}{start}; increase {limit}"
     elif run.proof is not None:
         message = run.proof.note
         if not message:
@@ -423,7 +494,8 @@ def described(
     """Return what was found, and how to find it again."""
     assignment = solution.assignment
     medoids: Rows = np.array(assignment.medoids, dtype=np.intp)
-    loss = assignment.loss / problem.total_weight
+    inertia = float(problem.weights @ assignment.d1)  # not the assignment's loss if the objective is another
+    loss = inertia / problem.total_weight
     proof: dict[str, Any] = {}
     if run.proof is not None:
         bound = min(run.proof.lower_bound / problem.total_weight, loss)
@@ -434,13 +506,14 @@ def described(
         medoid_indices=medoids,
         labels=assignment.labels(),
         distances=assignment.d1.copy(),
-        inertia=assignment.loss,
+        inertia=inertia,
         loss=loss,
         n_swaps=solution.n_swaps,
         converged=solution.converged,
         algorithm=algorithm,
         reason=reason,
-        n_evaluations=run.tally.computed,
+        # A search that is cut off may have counted what it was going to compute; a budget counts what it grants.
+        n_evaluations=run.tally.computed if settings.max_evaluations is None else run.allowance.spent,
         counts=run.tally.counts,
         trace=solution.trace,
         parameters={"n_clusters": problem.k, **settings.described(without=_ASIDE)},

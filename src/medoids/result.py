@@ -37,7 +37,9 @@ class TraceRecord:
     ----------
     phase : str
         "build", "swap" or "restart": a restart that improved, with its number in ``candidates``. In "optimal" also
-        "proof": better medoids, or a bound that is higher by much.
+        "proof": better medoids, or a bound that is higher by much. "sizes": rows were assigned
+        within ``min_size`` and ``max_size``, from where on the loss is that with these limits.
+        "silhouette": from here on the loss is 1 - medoid silhouette, as ``objective`` asks.
     medoid_in, medoid_out : int or None
         Row numbers; ``medoid_out`` is None where a medoid was added.
     loss : float

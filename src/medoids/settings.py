@@ -26,8 +26,11 @@ __all__ = [
     "NOT_LOCAL",
     "OPTIMAL_RESTARTS",
     "RECTANGULAR",
+    "SILHOUETTE_ALGORITHMS",
     "Settings",
     "check_algorithm",
+    "check_budget",
+    "check_budget_of_matrix",
     "check_callback",
     "check_checkpoint",
     "check_choice",
@@ -39,8 +42,10 @@ __all__ = [
     "check_k_range",
     "check_memory",
     "check_n_clusters",
+    "check_objective",
     "check_restarts",
     "check_rows",
+    "check_sizes",
     "check_starts",
     "check_swap",
     "check_time_limit",
@@ -77,6 +82,8 @@ RECTANGULAR = ("auto", "pairedpam", "pam", "fastpam1", "fastpam", "fasterpam", "
 NOT_LOCAL = frozenset({"alternate", "clara", "clarans"})
 # Restarts of "optimal" where no other number is asked for: they find the optimum of most problems, in little time.
 OPTIMAL_RESTARTS = 50
+# Those that can make the medoid silhouette their goal.
+SILHOUETTE_ALGORITHMS = ("auto", "fasterpam", "fastpam1", "pam")
 # Starts: BUILD, those that are drawn at random, and the rows with the lowest sums of distances.
 INITS = ("build", "random", "k-medoids++", "lab", "heuristic")
 _UNITS = {"": 1, "B": 1}
@@ -91,6 +98,7 @@ class Settings:
     metric: Any = "euclidean"
     metric_params: dict[str, Any] | None = None
     algorithm: str = "auto"
+    objective: str = "distance"
     init: Any = "build"
     n_init: int = 1
     n_restarts: int = 0
@@ -99,12 +107,15 @@ class Settings:
     max_iter: int = 300
     time_limit: float | None = None
     gap: float = 0.0
+    max_evaluations: int | None = None
     delta: float | None = None
     cache_width: int = 1000
     memory_limit: Any = "2GiB"
     k_range: Any = None
     frozen_medoids: Any = None
     candidates: Any = None
+    min_size: int | None = None
+    max_size: int | None = None
     callback: Callable[[TraceRecord], object] | None = None
     checkpoint: Any = None
     resume: bool = False
@@ -245,6 +256,27 @@ def check_time_limit(time_limit: Any, n_clusters: Any) -> float | None:
             "time_limit out"
         )
     return float(time_limit)
+
+
+def check_budget(max_evaluations: Any, n_clusters: Any) -> int | None:
+    if max_evaluations is None:
+        return None
+    most = check_count("max_evaluations", max_evaluations, 1)
+    if isinstance(n_clusters, str) and n_clusters == "auto":
+        raise ValueError(
+            "max_evaluations is for one number of clusters, and n_clusters='auto' fits several; pass a number, or "
+            "leave max_evaluations out"
+        )
+    return most
+
+
+def check_budget_of_matrix(algorithm: str, n: int, need: int, left: float) -> None:
+    if need > left:
+        raise ValueError(
+            f"algorithm={algorithm!r} needs the {n} x {n} distance matrix, {need:,} distances, and max_evaluations "
+            f"leaves {max(0, int(left)):,} beside those of the final assignment; raise max_evaluations, or use "
+            "algorithm='pairedpam', 'banditpam++', 'clara' or 'clarans', which need no matrix"
+        )
 
 
 def check_callback(callback: Any) -> None:
@@ -389,6 +421,54 @@ def usable_weights(weights: Float64s, candidates: str | Rows | None, n: int) -> 
     usable = weights.copy()
     usable[candidates] = 1.0
     return usable
+
+
+def check_objective(objective: Any, algorithm: str, k: Any, settings: Settings) -> str:
+    """Check what is to be optimized, and that the rest of the settings can do that."""
+    check_choice("objective", objective, ["distance", "medoid_silhouette"])
+    if objective == "distance":
+        return "distance"
+    if algorithm not in SILHOUETTE_ALGORITHMS:
+        raise ValueError(
+            f"objective='medoid_silhouette' is for algorithm={' or '.join(map(repr, SILHOUETTE_ALGORITHMS))}, not "
+            f"{algorithm!r}"
+        )
+    others = {"n_restarts": 0, "min_size": None, "max_size": None, "max_evaluations": None}
+    wrong = [name for name, default in others.items() if getattr(settings, name) != default]
+    for name in [*wrong, "swap"][: len(wrong) or settings.swap == "eager"]:
+        raise ValueError(f"objective='medoid_silhouette' cannot be combined with {name}; leave {name} out")
+    if settings.checkpoint is not None and settings.n_init > 1:
+        raise ValueError("objective='medoid_silhouette' with several starts has no checkpoint; leave n_init out")
+    if k == 1:
+        raise ValueError("objective='medoid_silhouette' compares clusters; n_clusters must be at least 2")
+    return "medoid_silhouette"
+
+
+def check_sizes(min_size: Any, max_size: Any, n: int, k: Any, algorithm: str) -> tuple[int, int] | None:
+    """Return the limits on the number of rows of a cluster; None if there are none."""
+    if min_size is None and max_size is None:
+        return None
+    for what, wrong in (("n_clusters='auto'", k == "auto"), ("algorithm='optimal'", algorithm == "optimal")):
+        if wrong:
+            raise ValueError(
+                f"min_size and max_size cannot be combined with {what}; pass a number of clusters and another "
+                "algorithm, or leave the limits out"
+            )
+    least = 0 if min_size is None else check_count("min_size", min_size, 0)
+    most = n if max_size is None else check_count("max_size", max_size, 1)
+    if least > most:
+        raise ValueError(f"min_size={least} is more than max_size={most}")
+    if k * least > n:
+        raise ValueError(
+            f"min_size={least} cannot be met: {k} clusters of at least {least} rows are {k * least} rows, and X has "
+            f"{n}; min_size may be at most {n // k}, or n_clusters at most {n // least}"
+        )
+    if k * most < n:
+        raise ValueError(
+            f"max_size={most} cannot be met: {k} clusters of at most {most} rows hold {k * most} rows, and X has {n}; "
+            f"max_size must be at least {-(-n // k)}, or n_clusters at least {-(-n // most)}"
+        )
+    return least, most
 
 
 def check_k_range(k_range: Any, n_positive: int, least: int) -> list[int]:

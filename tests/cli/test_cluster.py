@@ -314,3 +314,17 @@ def test_compare_calls_equal_losses_equal(capsys: pytest.CaptureFixture[str]) ->
     print_comparison([{"algorithm": name, "ran": name, "loss": loss, **line} for name, loss in losses.items()])
     rows = [words.split() for words in capsys.readouterr().out.splitlines() if "pam" in words or "clara" in words]
     assert [row[2] for row in rows] == ["best", "best", "+0.100%"]
+
+
+def test_a_stream_is_followed_in_batches(medoids: Run) -> None:
+    lines = "".join(f"{7 * s % 13},{5 * s % 11}\n" for s in range(2500))
+    run = medoids("cluster", "-", "-k", 3, "--stream", stdin="x,y\n" + lines)
+    rows = list(csv.DictReader(run.stdout.splitlines()))
+    assert [int(row["row"]) for row in rows] == list(range(2500))
+    assert {row["cluster"] for row in rows} == {"0", "1", "2"}
+    assert "2,500 rows, mean distance about" in run.stderr
+    result = json.loads(medoids("cluster", "-", "-k", 3, "--stream", "--json", stdin="x,y\n" + lines).stdout)
+    assert result["n"] == 2500
+    assert [[7 * s % 13, 5 * s % 11] for s in result["medoids"]] == result["centers"]
+    for wrong, message in ((["letter.csv"], "write - for letter.csv"), (["-", "--save", "m"], "leave --save out")):
+        assert message in medoids("cluster", *wrong, "-k", 3, "--stream", code=2).stderr

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from medoids import KMedoids, TraceRecord, certify, k_medoids
+from medoids import KMedoids, TraceRecord, certify, k_medoids, k_path
 
 X = np.random.RandomState(0).rand(500, 2)  # without clusters there are many local optima
 D = cdist(X, X)
@@ -112,5 +112,15 @@ def test_algorithms_without_a_local_optimum_refuse(algorithm: str) -> None:
 def test_other_values_are_refused() -> None:
     with pytest.raises(ValueError, match="n_restarts=-1 must be at least 0"):
         KMedoids(3, n_restarts=-1).fit(X)
-    with pytest.raises(ValueError, match="n_restarts, with n_clusters='auto',"):
-        KMedoids("auto", n_restarts=2).fit(X)
+
+
+@pytest.mark.parametrize("algorithm", ["fastpam1", "pairedpam"])
+def test_a_path_restarts_at_each_k(algorithm: str) -> None:
+    keywords: dict[str, Any] = {"algorithm": algorithm, "random_state": 0}
+    before, after = (k_path(X, (20, 30), n_restarts=count, **keywords) for count in (0, 10))
+    for k, found in after.clusterings.items():
+        assert found.loss <= before.losses[k]
+        assert found.n_restarts == 10
+        check(found, k)
+    assert after.losses[30] < before.losses[30] * (1 - 1e-3)
+    assert KMedoids("auto", k_range=[30], n_restarts=10, **keywords).fit(X).loss_ < before.losses[30] * (1 - 1e-3)

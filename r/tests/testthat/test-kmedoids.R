@@ -204,3 +204,17 @@ test_that("a long result prints in a page", {
   expect_lt(length(capture.output(print(fit))), 30)
   expect_output(print(kmedoids(ruspini, 4)), "Clustering vector")
 })
+
+test_that("a budget of distances is kept", {
+  skip_without_python()
+  expect_warning(fit <- kmedoids(iris[, 1:4], 3, max_evaluations = 2000, seed = 1), "max_evaluations")
+  expect_lte(fit$n_evaluations, 2000)
+  expect_false(fit$converged)
+})
+
+test_that("clusters have the sizes that were asked for", {
+  skip_without_python()
+  fit <- kmedoids(iris[, 1:4], 3, min_size = 48, max_size = 52)
+  expect_true(all(table(fit$clustering) %in% 48:52))
+  expect_error(kmedoids(iris[, 1:4], 3, max_size = 40), "hold 120 rows, and X has 150")
+})

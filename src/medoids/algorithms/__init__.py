@@ -15,6 +15,7 @@ from medoids.algorithms.banditpam import banditpam
 from medoids.algorithms.clara import clara
 from medoids.algorithms.clarans import clarans
 from medoids.algorithms.eager import eagerpam
+from medoids.algorithms.fastermsc import fastermsc, fastmsc
 from medoids.algorithms.fasterpam import fasterpam
 from medoids.algorithms.fastpam1 import fastpam1
 from medoids.algorithms.fastpam2 import fastpam
@@ -24,7 +25,7 @@ from medoids.algorithms.pam import pam
 from medoids.core.problem import Problem, Solution
 from medoids.core.run import Run
 
-__all__ = ["ALGORITHMS"]
+__all__ = ["ALGORITHMS", "RATIO_ALGORITHMS"]
 
 
 def _paired_or_eager(problem: Problem, run: Run) -> Solution:
@@ -46,4 +47,10 @@ ALGORITHMS: dict[str, Callable[[Problem, Run], Solution]] = {
     "clara": clara,
     "clarans": clarans,
     "optimal": optimal,
+}
+# What some of them do with objective="medoid_silhouette".
+RATIO_ALGORITHMS: dict[str, Callable[[Problem, Run], Solution]] = {
+    "fasterpam": fastermsc,
+    "fastpam1": fastmsc,
+    "pam": fastmsc,
 }

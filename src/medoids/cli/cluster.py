@@ -43,6 +43,7 @@ from medoids.cli.options import (
     PrecomputedOption,
     QuietOption,
     ReportOption,
+    RestartsOption,
     ScaleOption,
     SeedOption,
     WeightsOption,
@@ -76,6 +77,14 @@ def cluster(
             rich_help_panel=FIT_PANEL,
         ),
     ] = "auto",
+    objective: Annotated[
+        str,
+        typer.Option(
+            parser=one_of("--objective", "distance", "medoid_silhouette"),
+            help="distance, or medoid_silhouette: clusters that lie apart from each other, by FasterMSC.",
+            rich_help_panel=FIT_PANEL,
+        ),
+    ] = "distance",
     columns: ColumnsOption = None,
     ignore: IgnoreOption = None,
     id: IdOption = None,
@@ -113,14 +122,13 @@ def cluster(
     ] = 0.0,
     frozen: FrozenOption = None,
     candidates: CandidatesOption = None,
-    restarts: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Restarts after convergence, for a lower loss: 10 find most of what there is, 50 nearly all.",
-            rich_help_panel=FIT_PANEL,
-        ),
-    ] = 0,
+    min_size: Annotated[
+        int | None, typer.Option(min=0, help="Least number of rows of a cluster.", rich_help_panel=FIT_PANEL)
+    ] = None,
+    max_size: Annotated[
+        int | None, typer.Option(min=1, help="Largest number of rows of a cluster.", rich_help_panel=FIT_PANEL)
+    ] = None,
+    restarts: RestartsOption = 0,
     time_limit: Annotated[
         float | None,
         typer.Option(
@@ -137,6 +145,22 @@ def cluster(
             rich_help_panel=FIT_PANEL,
         ),
     ] = 0.0,
+    max_evaluations: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Budget of distances, at least k n: the search ends with the best that it buys.",
+            rich_help_panel=FIT_PANEL,
+        ),
+    ] = None,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="With FILE -: follow standard input in batches of 1,000 lines, in memory that does not grow.",
+            rich_help_panel=FIT_PANEL,
+        ),
+    ] = False,
     keep_best: Annotated[
         bool,
         typer.Option("--keep-best", help="On Ctrl-C, keep the best medoids so far.", rich_help_panel=FIT_PANEL),
@@ -189,6 +213,33 @@ def cluster(
 
     if as_json and output == "-":
         raise WrongUsage("--json and --output - both want standard output; name a file for one of them")
+    if stream:
+        _follow_input(
+            file,
+            {"--output": output, "--medoids": medoids, "--report": report, "--save": save, "--checkpoint": checkpoint},
+            ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes),
+            Selection(columns, ignore, id, weights),
+            metric,
+            {
+                "n_clusters": k,
+                "metric_params": parse_metric_params(metric_param),
+                "algorithm": algorithm,
+                "swap": swap,
+                "max_iter": max_iter,
+                "memory_limit": memory_limit,
+                "random_state": seed,
+                "n_jobs": jobs,
+                "min_size": min_size,
+                "max_size": max_size,
+                "objective": objective,
+                "max_evaluations": max_evaluations,
+                "frozen_medoids": frozen,
+                "candidates": candidates,
+            },
+            as_json=as_json,
+            quiet=quiet,
+        )
+        return
     refuse_unused_image_shape(image_shape, report)
     refuse_used_checkpoint(checkpoint, resume)
     wanted = {"output": output, "medoids": medoids, "report": report, "save": save}
@@ -216,15 +267,19 @@ def cluster(
                 metric=found.metric,
                 metric_params=parse_metric_params(metric_param),
                 algorithm=algorithm,
+                objective=objective,
                 swap=swap,
                 tol=tol,
                 max_iter=max_iter,
                 time_limit=time_limit,
                 gap=gap,
+                max_evaluations=max_evaluations,
                 n_restarts=restarts,
                 memory_limit=memory_limit,
                 frozen_medoids=frozen,
                 candidates=candidates,
+                min_size=min_size,
+                max_size=max_size,
                 checkpoint=checkpoint,
                 resume=resume,
                 random_state=seed,
@@ -257,6 +312,18 @@ def cluster(
         print_json(result)
     elif output != "-":
         _print_clusters(found.id_name, result)
+
+
+def _follow_input(file: str, outputs: dict[str, str | None], *how: Any, as_json: bool, quiet: bool) -> None:
+    """Cluster standard input as a stream, which writes to standard output only."""
+    from medoids.cli.streaming import follow
+
+    if file != "-":
+        raise WrongUsage(f"--stream follows standard input; write - for {file}, or leave --stream out")
+    for option, path in outputs.items():
+        if path is not None and (option, path) != ("--output", "-"):
+            raise WrongUsage(f"--stream writes to standard output; leave {option} out")
+    follow(*how, as_json=as_json, quiet=quiet)
 
 
 def _print_clusters(id_name: str, result: dict[str, Any]) -> None:

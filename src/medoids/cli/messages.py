@@ -28,6 +28,9 @@ _KEYWORDS = {
     "frozen_medoids": "--frozen",
     "max_iter": "--max-iter",
     "time_limit": "--time-limit",
+    "max_evaluations": "--max-evaluations",
+    "min_size": "--min-size",
+    "max_size": "--max-size",
     "n_restarts": "--restarts",
     "image_shape": "--image-shape",
     "random_state": "--seed",
@@ -36,7 +39,7 @@ _KEYWORDS = {
 }
 # These are also plain English words, so they are replaced only where a value follows.
 _OPTIONS = _KEYWORDS | {
-    name: f"--{name}" for name in ("algorithm", "metric", "swap", "tol", "gap", "checkpoint", "resume")
+    name: f"--{name}" for name in ("algorithm", "metric", "objective", "swap", "tol", "gap", "checkpoint", "resume")
 }
 _QUOTED = r"'[^']*'"
 _VALUE = "|".join(

@@ -45,6 +45,7 @@ __all__ = [
     "PrecomputedOption",
     "QuietOption",
     "ReportOption",
+    "RestartsOption",
     "ScaleOption",
     "SeedOption",
     "WeightsOption",
@@ -317,6 +318,14 @@ CandidatesOption = Annotated[
             lambda given: given if given == "all" else [int(row) for row in given.split(",")],
         ),
         help="Rows that may become medoids: all, or numbers. By default all, but under gower those without gaps.",
+        rich_help_panel=FIT_PANEL,
+    ),
+]
+RestartsOption = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="Restarts after convergence, for a lower loss: 10 find most of what there is, 50 nearly all.",
         rich_help_panel=FIT_PANEL,
     ),
 ]

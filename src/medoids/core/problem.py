@@ -48,6 +48,9 @@ class Problem:
         Rows that stay medoids.
     allowed : ndarray of bool, shape (n_rows,), or None
         Rows that may become medoids, including the frozen and given initial ones; None for all of positive weight.
+    objective : {"distance", "medoid_silhouette"}
+    sizes : tuple of int, or None
+        The smallest and the largest number of rows of a cluster; None without limits.
     """
 
     distance: Dissimilarity
@@ -64,6 +67,8 @@ class Problem:
     n_restarts: int = 0
     frozen: tuple[int, ...] = ()
     allowed: Bools | None = None
+    objective: str = "distance"
+    sizes: tuple[int, int] | None = None
 
     @property
     def n(self) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 
 from medoids.core.assignment import Assignment
 from medoids.core.problem import Problem
-from medoids.distances import Counted, Tally
+from medoids.distances import Allowance, Counted, Tally
 from medoids.engine.arrays import Float64s
 from medoids.engine.threads import Threads
 from medoids.result import TraceRecord
@@ -71,6 +71,8 @@ class Run:
         Counts the distances that are computed.
     callback : callable, optional
         Called with each trace record; returning True stops the algorithm after its start is complete.
+    allowance : Allowance, optional
+        How many distances may be computed; any number by default.
 
     Attributes
     ----------
@@ -94,7 +96,9 @@ class Run:
         random: np.random.RandomState,
         tally: Tally,
         callback: Watcher | None = None,
+        allowance: Allowance | None = None,
     ) -> None:
+        self.allowance = Allowance() if allowance is None else allowance
         self.threads, self.random, self.tally, self._callback = threads, random, tally, callback
         self.distance = Counted(problem.distance, tally)
         self._total_weight = problem.total_weight
@@ -111,7 +115,7 @@ class Run:
 
     def part(self, problem: Problem) -> Run:
         """Return the run of a part of the problem, whose steps are reported to nobody."""
-        return Run(problem, self.threads, self.random, self.tally)
+        return Run(problem, self.threads, self.random, self.tally, allowance=self.allowance)
 
     def phase(self, name: str) -> AbstractContextManager[None]:
         """Count distances under this name while the block runs."""

@@ -18,7 +18,7 @@ Files:
     encoded.py        objects that are translated into arrays first; of these
     booleans.py         rows of truth values: dice, yule and others
     known.py            euclidean where values are missing
-    gower.py            tables of mixed columns
+    gower.py            tables of mixed columns, by the types of gower_types.py
     haversine.py        latitude and longitude
     series.py           dynamic time warping and its relatives
     sparse.py           CSR rows, and jaccard of sets
@@ -30,10 +30,12 @@ Files:
     scaling.py        whether vectors need another unit, and which
     scaled.py         wraps a distance of vectors whose squares would leave the range of float64
     counting.py       wraps any distance and counts
+    budgeted.py       wraps any distance and computes no more than a budget allows
     objects.py        rows of any kind of X
     kernels/          Numba kernels, one file for each kind
 """
 
+from medoids.distances.budgeted import Allowance, Budgeted
 from medoids.distances.calls import Calls
 from medoids.distances.counting import Count, Counted, Tally
 from medoids.distances.objects import count_points, count_rows, take_rows
@@ -55,6 +57,8 @@ from medoids.engine.mapped import is_mapped, release
 __all__ = [
     "METRICS",
     "SMALL",
+    "Allowance",
+    "Budgeted",
     "Calls",
     "Count",
     "Counted",

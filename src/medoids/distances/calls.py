@@ -18,6 +18,7 @@ import joblib
 import numpy as np
 from joblib.externals.loky import ProcessPoolExecutor
 
+from medoids.distances.budgeted import Allowance
 from medoids.distances.counting import Tally
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import TASK_SECONDS, TASKS_PER_WORKER, TRIAL_CALLS
@@ -76,6 +77,8 @@ class Calls:
         Bytes for remembering values.
     tally : Tally or None
         Corrected for remembered values, which the caller of `block` counts as computed.
+    allowance : Allowance or None
+        Asked before values that are not remembered are computed.
     check : callable or None
         Called between calls, or between chunks of calls in other processes; an exception that it raises ends them.
     """
@@ -86,8 +89,10 @@ class Calls:
         memory: int = 0,
         tally: Tally | None = None,
         check: Callable[[], object] | None = None,
+        allowance: Allowance | None = None,
     ) -> None:
         self.n_jobs, self.memory, self.tally, self.check = n_jobs, memory, tally, check
+        self.allowance = allowance
         self.pairs: PairTable | None = None
         self._calls, self._seconds = 0, 0.0
         self._pool: Any = None
@@ -105,7 +110,7 @@ class Calls:
             self._pool.shutdown(cancel_futures=True)
         elif self._pool is not None:
             self._pool.shutdown(kill_workers=error is not None)
-        self._pool = self.pairs = self.tally = self.check = None
+        self._pool = self.pairs = self.tally = self.check = self.allowance = None
 
     def __getstate__(self) -> dict[str, Any]:
         return Calls(self.n_jobs).__dict__
@@ -129,6 +134,8 @@ class Calls:
             a, b = np.divmod(np.arange(len(i) * len(j)), max(1, len(j)))
             return self._evaluate(metric, i[a], j[b]).reshape(len(i), len(j))
         out, a, b = self.pairs.read(*numbers)
+        if self.allowance is not None:
+            self.allowance.claim(len(a))
         if self.tally is not None:
             hits = out.size - len(a)
             self.tally.add(computed=-hits, cached=hits)

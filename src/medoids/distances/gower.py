@@ -2,14 +2,14 @@
 
     d(x, y) = sum over columns known in both rows of w_f d_f / sum of the same w_f
 
-with d_f = |x_f - y_f| / range_f for numbers and dates, and [x_f != y_f] for the others. Ranges and categories are those
-of the training data: a new value outside the range may be more than 1 away, and values of a column that was constant
-are only tested for equality. Rows without a common known column are at distance 1.
+with d_f = |x_f - y_f| / range_f for numbers, dates and ranks of ordered categories, and [x_f != y_f] for the others.
+Ranges and categories are those of the training data: a new value outside the range may be more than 1 away, and values
+of a column that was constant are only tested for equality. Rows without a common known column are at distance 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.distances.encoded import Encoded, Vocabulary
+from medoids.distances.gower_types import Logarithms, Order, Ranks, is_missing, types_of_columns
 from medoids.engine.arrays import Bools, Float64s, Rows
 from medoids.engine.budget import COSTS
 
@@ -32,12 +33,16 @@ class _Column:
     low: float = 0.0
     range: float = 0.0
     categories: Vocabulary | None = None  # None: numbers
+    translate: Callable[[Any], Float64s] | None = None  # into numbers; None: as they are
+    asymmetric: bool = False
 
     def encode(self, values: Any) -> Float64s:
         if self.categories is not None:
             known = Vocabulary(self.categories)  # new data must not change what was fitted
-            return np.array([np.nan if _missing(value) else known.numbers([value])[0] for value in values], dtype=float)
-        numbers = _numbers(values)
+            return np.array(
+                [np.nan if is_missing(value) else known.numbers([value])[0] for value in values], dtype=float
+            )
+        numbers = _translated(self.translate, values)
         return (numbers - self.low) / self.range if self.range > 0 else numbers - self.low
 
 
@@ -54,17 +59,24 @@ class Gower(Encoded):
         Of columns; 1 for columns that a mapping does not have.
     categorical : sequence of columns
         Columns of numbers that are categories.
+    type : mapping of types to columns, or None
+        As in R's daisy: {"asymm": ["rare"]}; ``gower_types.py`` lists the types. Without one, numbers and dates are
+        numbers, ordered categories of a frame are ordered, and everything else is compared.
     """
 
     symmetric = True
 
-    def __init__(self, X: Any, weights: Any = None, categorical: Any = ()) -> None:
-        table = _columns(X)
+    def __init__(self, X: Any, weights: Any = None, categorical: Any = (), type: Any = None) -> None:
+        table, orders = _columns(X), _orders(X)
         given = _check_weights(weights, list(table))
         _check_names("categorical", categorical, list(table))
-        fitted = [_fit(name, given[name], values, name in categorical) for name, values in table.items()]
-        self._columns = sorted(fitted, key=lambda column: column.range == 0)
+        types = dict.fromkeys(orders, "ordered") | types_of_columns(type, list(table))
+        types |= dict.fromkeys(categorical, "factor")
+        fitted = [_fit(name, given[name], values, types.get(name), orders) for name, values in table.items()]
+        # Numbers first, then what is compared, then what is compared unless both rows lack it.
+        self._columns = sorted(fitted, key=lambda column: (column.asymmetric, column.range == 0))
         self._numeric = sum(column.range > 0 for column in fitted)
+        self._symmetric = sum(not column.asymmetric for column in fitted)
         self._weights = np.array([column.weight for column in self._columns])
         self.cost = COSTS["gower"].of(len(fitted))
         self._store(self._as_numbers(table, "row"))
@@ -96,7 +108,7 @@ class Gower(Encoded):
 
         rows, columns = (np.ascontiguousarray(part.T) for part in (objects[i], others[j]))
         out = np.zeros((len(i), len(j)))
-        gower_block(rows, columns, self._weights, self._numeric, np.empty(len(j)), out)
+        gower_block(rows, columns, self._weights, self._numeric, self._symmetric, np.empty(len(j)), out)
         return out
 
 
@@ -151,36 +163,94 @@ def _check_weights(weights: Any, names: list[Any]) -> dict[Any, float]:
     return {name: float(weight) for name, weight in given.items()}
 
 
-def _fit(name: Any, weight: float, values: Any, categorical: bool) -> _Column:
-    if categorical or not _is_numeric(values):
+def _orders(X: Any) -> dict[Any, list[Any]]:
+    """Return the categories of the columns of a frame whose categories have an order: of pandas, polars and pyarrow."""
+    if isinstance(X, np.ndarray):
+        return {}
+    import narwhals as nw
+
+    found: dict[Any, list[Any]] = {}
+    frame = nw.from_native(X, eager_only=True)
+    for name, column in zip(frame.columns, frame.iter_columns(), strict=True):
+        native: Any = column.to_native()
+        if getattr(getattr(native, "dtype", None), "ordered", False) or isinstance(column.dtype, nw.Enum):
+            found[name] = list(native.dtype.categories)
+        elif getattr(getattr(native, "type", None), "ordered", False):
+            found[name] = native.unify_dictionaries().combine_chunks().dictionary.to_pylist()
+    return found
+
+
+def _fit(name: Any, weight: float, values: Any, type: str | None, orders: dict[Any, list[Any]]) -> _Column:
+    if type == "asymm":
+        return _Column(name, weight, categories=_presence(name, values), asymmetric=True)
+    numeric = _is_numeric(values)
+    if type in ("factor", "nominal", "symm") or (type is None and not numeric):
         categories = Vocabulary()
         try:
-            categories.numbers(value for value in values if not _missing(value))
+            categories.numbers(value for value in values if not is_missing(value))
         except TypeError:
             raise TypeError(
-                f"column {name!r} of X holds {type(values[0]).__name__}s, which are neither numbers nor categories; "
+                f"column {name!r} of X holds {_type_name(values[0])}s, which are neither numbers nor categories; "
                 "drop it, or write a metric f(a, b) of your own"
             ) from None
         return _Column(name, weight, categories=categories)
-    numbers = _numbers(values)
+    if not numeric and name not in orders:
+        raise ValueError(
+            f"metric_params: type says that column {name!r} is {type!r}, but it holds no numbers and no ordered "
+            "categories of a frame; make it one, such as pandas.Categorical(values, categories, ordered=True)"
+        )
+    translate: Callable[[Any], Float64s] | None = None
+    if name in orders:
+        translate = Order(name, orders[name])
+    elif type in ("ordered", "ordratio"):
+        translate = Ranks(_numbers(values))
+    elif type == "logratio":
+        translate = Logarithms(name)
+    numbers = _translated(translate, values)
     if np.isinf(numbers).any():
         raise ValueError(
             f"X contains infinity: row {int(np.argmax(np.isinf(numbers)))} of column {name!r}; replace it by None, or "
             "by a number"
         )
     if np.isnan(numbers).all():
-        return _Column(name, weight)
+        return _Column(name, weight, translate=translate)
     low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
     if np.isinf(high - low):
         raise ValueError(f"the range of column {name!r} of X, from {low:.3g} to {high:.3g}, overflows; rescale it")
-    return _Column(name, weight, low, high - low)
+    return _Column(name, weight, low, high - low, translate=translate)
+
+
+def _type_name(value: Any) -> str:
+    return type(value).__name__
+
+
+def _presence(name: Any, values: Any) -> Vocabulary:
+    """Return numbers of the two values of an asymmetric column: 0 for what says that something is not there."""
+    different = sorted({value for value in values.tolist() if not is_missing(value)})
+    if len(different) > 2:
+        raise ValueError(
+            f"metric_params: type says that column {name!r} is 'asymm', but it has more than two values, such as "
+            f"{different[:3]}; take another type, or a column for each value"
+        )
+    if len(different) == 1 and different[0]:  # only what is there
+        different.insert(0, type(different[0])())
+    presence = Vocabulary()
+    presence.numbers(different)
+    return presence
+
+
+def _translated(translate: Callable[[Any], Float64s] | None, values: Any) -> Float64s:
+    """Return the values of a column as numbers, in the order or on the scale that its type says."""
+    if isinstance(translate, Order):
+        return translate(values)
+    return _numbers(values) if translate is None else translate(_numbers(values))
 
 
 def _is_numeric(values: npt.NDArray[Any]) -> bool:
     """Whether a column holds numbers or times; one of Python objects does if each of them is a number."""
     if values.dtype.kind != "O":
         return values.dtype.kind in "iufmM"
-    known = [value for value in values if not _missing(value)]
+    known = [value for value in values if not is_missing(value)]
     return bool(known) and all(
         isinstance(value, (int, float, np.number)) and not isinstance(value, bool) for value in known
     )
@@ -194,11 +264,4 @@ def _numbers(values: Any) -> Float64s:
 
 
 def _as_floats(values: Any) -> Float64s:
-    return np.array([np.nan if _missing(value) else float(value) for value in values], dtype=np.float64)
-
-
-def _missing(value: Any) -> bool:
-    """None, NaN, NaT, pandas' NA."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, (float, np.floating, np.datetime64, np.timedelta64)) and bool(value != value)
+    return np.array([np.nan if is_missing(value) else float(value) for value in values], dtype=np.float64)

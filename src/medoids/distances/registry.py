@@ -209,7 +209,7 @@ _METRIC_ENTRIES = [
         (),
         "mean over columns of |x - y| / range, or of [x != y]",
         lambda X, parameters: Gower(X, **parameters),
-        {"weights": None, "categorical": ()},
+        {"weights": None, "categorical": (), "type": None},
         kind="table",
     ),
     MetricEntry(

@@ -19,7 +19,7 @@ from time import perf_counter
 from types import FrameType
 from typing import Any
 
-__all__ = ["Interrupts", "TimeUp", "clock", "is_interrupt", "uninterrupted"]
+__all__ = ["BudgetSpent", "Interrupts", "TimeUp", "clock", "is_interrupt", "uninterrupted"]
 
 # Seconds, for time limits and progress. Tests replace it.
 clock: Callable[[], float] = perf_counter
@@ -29,7 +29,20 @@ class TimeUp(BaseException):
     """The time limit of a fit is reached.
 
     Like KeyboardInterrupt it is not an error, and ``except Exception`` must not catch it.
+
+    Attributes
+    ----------
+    keyword : str
+        The keyword that set the limit.
     """
+
+    keyword = "time_limit"
+
+
+class BudgetSpent(TimeUp):
+    """The next distances would exceed the budget of a fit, which ends as at its time limit."""
+
+    keyword = "max_evaluations"
 
 
 def is_interrupt(error: BaseException) -> bool:

@@ -8,13 +8,15 @@ from medoids.core.assignment import TOLERANCE, Assignment, EstimatedRows, Lookup
 from medoids.core.problem import Problem
 from medoids.core.rows import RowSource
 from medoids.core.run import Run
-from medoids.distances import Floats
+from medoids.distances import Budgeted, Floats
 from medoids.distances.precomputed import Precomputed
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import CHUNK_NS, TILE_EDGE
 from medoids.engine.threads import spans
 
-__all__ = ["MARGIN", "Matrix", "MatrixRows", "matrix_bytes"]
+__all__ = ["MARGIN", "Matrix", "MatrixRows", "matrix_bytes", "matrix_evaluations"]
+
+Tile = tuple[slice, slice]
 
 # Share of the loss by which sums of float32 distances may mislead. Their errors are some 1e-6 each and mostly cancel
 # in a sum; candidates within this margin of the best are compared exactly.
@@ -23,9 +25,40 @@ MARGIN = 2e-6
 
 def matrix_bytes(problem: Problem, *, exact: bool = False) -> int:
     """Return the memory that the matrix takes, in float64 if ``exact``; 0 if it was given."""
-    if isinstance(problem.distance, Precomputed):
+    if _given(problem) is not None:
         return 0
     return problem.n**2 * (8 if exact else problem.distance.dtype.itemsize)
+
+
+def matrix_evaluations(problem: Problem) -> int:
+    """Return the number of distances that the matrix takes, or that are read if it was given."""
+    return problem.n**2 if _given(problem) is not None else sum(_size(tile) for tile in _tiles(problem))
+
+
+def _given(problem: Problem) -> Floats | None:
+    """Return the matrix that the user passed, if that is what the distances are."""
+    distance = problem.distance.inner if isinstance(problem.distance, Budgeted) else problem.distance
+    return distance.matrix if isinstance(distance, Precomputed) else None
+
+
+def _tiles(problem: Problem) -> list[Tile]:
+    """Return the blocks of the matrix that are computed; the others are their mirror images."""
+    distance, n, half = problem.distance, problem.n, problem.distance.symmetric
+    if not distance.threaded:
+        # Row by row from the diagonal on: no call of a slow function is made twice.
+        return [(a, slice(a.start if half else 0, n)) for a in spans(n, 1)]
+    # Square tiles that stay in a core's cache while they are computed, finished and mirrored.
+    edge = _edge(problem)
+    return [(a, b) for a in spans(n, edge) for b in spans(n, edge) if a.start <= b.start or not half]
+
+
+def _edge(problem: Problem) -> int:
+    return int(np.clip(np.sqrt(CHUNK_NS / problem.distance.cost), 16, TILE_EDGE))
+
+
+def _size(tile: Tile) -> int:
+    a, b = tile
+    return len(range(a.start, a.stop)) * len(range(b.start, b.stop))
 
 
 class Matrix:
@@ -59,11 +92,11 @@ class Matrix:
         self.margin = 0.0 if self.exact else MARGIN
         self.totals: Float64s | None = None
         with run.phase("matrix"):
-            if isinstance(problem.distance, Precomputed):
-                self.values: Floats = problem.distance.matrix
-                run.tally.add(computed=self.values.size)
-            else:
-                self.values = self._compute(problem, run)
+            given = _given(problem)
+            if given is not None:
+                run.allowance.claim(given.size)
+                run.tally.add(computed=given.size)
+            self.values: Floats = self._compute(problem, run) if given is None else given
         self.by_reference = self.values if distance.symmetric else self.values.T
 
     def _compute(self, problem: Problem, run: Run) -> Floats:
@@ -72,15 +105,8 @@ class Matrix:
         compute = distance.exact_block if sharp else distance.block
         values = np.empty((n, n), dtype=np.float64 if sharp else distance.dtype)
         distance.prepare(run.threads)
-        edge = int(np.clip(np.sqrt(CHUNK_NS / distance.cost), 16, TILE_EDGE))
-        if distance.threaded:
-            # Square tiles that stay in a core's cache while they are computed, finished and mirrored.
-            tiles = [(a, b) for a in spans(n, edge) for b in spans(n, edge) if a.start <= b.start or not half]
-        else:
-            # Row by row from the diagonal on: no call of a slow function is made twice.
-            tiles = [(a, slice(a.start if half else 0, n)) for a in spans(n, 1)]
-
-        run.tally.plan(sum((a.stop - a.start) * (b.stop - b.start) for a, b in tiles))
+        tiles, edge = _tiles(problem), _edge(problem)
+        run.tally.plan(sum(map(_size, tiles)))
         # Not for dear distances: a pass over the matrix is nothing to them, and sums of small tiles need much memory.
         summed = distance.threaded and half and values.dtype.kind == "f" and edge == TILE_EDGE
         weights = problem.weights.astype(values.dtype) if summed else problem.weights

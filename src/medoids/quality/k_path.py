@@ -17,8 +17,9 @@ import numpy.typing as npt
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
+from medoids.algorithms.fastermsc import dynmsc
 from medoids.algorithms.fastpam1 import fastpam1
-from medoids.algorithms.pairedpam import PairedPAM
+from medoids.algorithms.pairedpam import PairedPAM, pairedpam
 from medoids.core.assignment import KeptRows
 from medoids.core.problem import Problem, Solution
 from medoids.core.run import Run
@@ -35,11 +36,14 @@ from medoids.quality.silhouettes import Silhouette, medoid_silhouettes, silhouet
 from medoids.result import Clustering, TraceRecord, short
 from medoids.settings import (
     Settings,
+    check_budget,
     check_candidates,
     check_checkpoint,
     check_choice,
     check_frozen,
     check_k_range,
+    check_objective,
+    check_sizes,
     check_time_limit,
     check_weights,
     usable_weights,
@@ -173,6 +177,7 @@ def k_path(
     metric: Any = "euclidean",
     metric_params: dict[str, Any] | None = None,
     algorithm: str = "auto",
+    n_restarts: int = 0,
     max_iter: int = 300,
     delta: float | None = None,
     memory_limit: Any = "2GiB",
@@ -193,6 +198,8 @@ def k_path(
         Numbers of clusters, such as ``range(2, 21)``; 2 to 10 by default.
     algorithm : {"auto", "fastpam1", "pairedpam"}
         The two that give PAM's answer and share their work; "auto" takes the one that is cheaper for the largest k.
+    n_restarts : int
+        Restarts for each number of clusters.
     sample_weight, metric, metric_params, max_iter, delta, memory_limit, frozen_medoids, candidates, callback, \
 random_state, n_jobs, verbose
         As in `KMedoids`; the candidates are those for the largest number of clusters.
@@ -223,10 +230,13 @@ def fit_auto(X: Any, sample_weight: Any, settings: Settings) -> tuple[Clustering
     """Cluster with the number of clusters that the medoid silhouette suggests; return also the medoids' distance."""
     check_checkpoint(settings.checkpoint, settings.resume, "auto")
     check_time_limit(settings.time_limit, "auto")
-    check_choice("n_restarts, with n_clusters='auto',", str(settings.n_restarts), ["0"])
+    check_budget(settings.max_evaluations, "auto")
+    check_sizes(settings.min_size, settings.max_size, count_rows(X), "auto", settings.algorithm)
     if not isinstance(settings.init, str) or settings.init != "build":
         raise ValueError(f"n_clusters='auto' starts from BUILD, not from init={settings.init!r}; leave init alone")
     check_choice("swap, with n_clusters='auto',", settings.swap, ["auto", "best"])
+    if check_objective(settings.objective, settings.algorithm, None, settings) == "medoid_silhouette":
+        return _fit_dynamic(X, sample_weight, settings)
     path, distance = _path(X, sample_weight, settings)
     # Nothing to compare: the only number there is.
     k = path.suggest() if len(path.losses) > 1 else next(iter(path.losses))
@@ -237,6 +247,29 @@ def fit_auto(X: Any, sample_weight: Any, settings: Settings) -> tuple[Clustering
         counts=path.counts,
     )
     return found, distance.take(found.medoid_indices)
+
+
+def _fit_dynamic(X: Any, sample_weight: Any, settings: Settings) -> tuple[Clustering, Dissimilarity]:
+    """Cluster by DynMSC: the number of clusters with the highest medoid silhouette on the way down from the largest."""
+    check_choice("algorithm, to find the number of clusters by silhouette,", settings.algorithm, ["auto", "fasterpam"])
+    n = count_rows(X)
+    weights = check_weights(sample_weight, n)
+    frozen = check_frozen(settings.frozen_medoids, "build", n, n, weights)
+    ks = check_k_range(settings.k_range, int(np.count_nonzero(weights)), len(frozen))
+    if ks[0] < 2:
+        raise ValueError("objective='medoid_silhouette' compares clusters; k_range must begin at 2 or after")
+    with prepare(X, ks[-1], sample_weight, settings) as (problem, run):
+        with narrated(problem, run, int(settings.verbose), (1 + ks[-1] - ks[0]) * problem.max_iter) as announce:
+            algorithm, *_ = choose_algorithm(settings.algorithm, problem, run)
+            announce(announcement(algorithm, f"DynMSC, from {ks[-1]} clusters down to {ks[0]}", problem))
+            run.begin()
+            solution = dynmsc(problem, run, ks)
+        warn_of_limit(solution, problem, run)
+        warn(solution.assignment)
+        k, value = len(solution.assignment.medoids), 1 - solution.assignment.loss / problem.total_weight
+        reason = f"k = {k}: of k = {ks[0]} to {ks[-1]} it has the highest medoid silhouette, {value:.3f}, by DynMSC"
+        found = described(solution, replace(problem, k=k), run, algorithm, reason, settings)
+        return found, problem.distance.take(found.medoid_indices)
 
 
 def _path(X: Any, sample_weight: Any, settings: Settings) -> tuple[KPath, Dissimilarity]:
@@ -311,6 +344,11 @@ def _walk(problem: Problem, run: Run, ks: Sequence[int], algorithm: str) -> Iter
         run.begin()
         solution = fastpam1(part, run, known) if search is None else search.continue_with(part, run, known)
         solution.trace = run.trace
+        if problem.n_restarts and not run.stopped:
+            from medoids.optimal.improve import improve_by_restarts  # imports Numba
+
+            again = fastpam1 if search is None else pairedpam
+            solution = improve_by_restarts(part, run, solution, problem.n_restarts, again)
         yield part, solution, before
         before = _since({}, run.tally.counts)
 

@@ -146,7 +146,7 @@ def _state_form(bounds: Bounds) -> Form:
     medoids = sequence(row, length=k, distinct=True)
     step = record(
         {
-            "phase": text(("build", "swap", "restart", "proof")),
+            "phase": text(("build", "swap", "restart", "proof", "silhouette")),
             "medoid_in": either(nothing, row),
             "medoid_out": either(nothing, row),
             "loss": number(),

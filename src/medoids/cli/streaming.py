@@ -1,0 +1,78 @@
+"""``medoids cluster - --stream``: medoids that follow standard input, batch by batch, in bounded memory."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from tempfile import NamedTemporaryFile
+from typing import Any, BinaryIO
+
+from medoids.cli.contents import ReadOptions, Selection
+from medoids.cli.features import Features, make_features
+from medoids.cli.messages import Failure, print_json, print_notes, truncated
+from medoids.cli.reading import read
+from medoids.wording import counted
+
+__all__ = ["follow"]
+
+# Lines of a batch.
+_BATCH_LINES = 1000
+# Characters of a medoid that are shown.
+_SHOWN = 60
+
+
+def follow(
+    how: ReadOptions, selection: Selection, metric: str | None, settings: dict[str, Any], *, as_json: bool, quiet: bool
+) -> None:
+    """Cluster lines of standard input as they come; write row, cluster and distance of each, then the medoids.
+
+    ``settings`` are keywords of `KMedoids`.
+    """
+    from medoids.estimator import KMedoids
+
+    model: KMedoids | None = None
+    for found in _batches(sys.stdin.buffer, how, selection, metric):
+        if model is None:
+            print_notes([f"{found.metric} distance, in batches of {_BATCH_LINES:,} lines"], quiet)
+            model = KMedoids(metric=found.metric, **settings)
+            if not as_json:
+                sys.stdout.write("row,cluster,distance\n")
+        first = model.n_samples_seen_ if hasattr(model, "n_samples_seen_") else 0
+        model.partial_fit(found.X, sample_weight=found.weights)
+        if not as_json:
+            pairs = zip(model.labels_.tolist(), model.distances_.tolist(), strict=True)
+            sys.stdout.writelines(f"{first + s},{label},{distance!r}\n" for s, (label, distance) in enumerate(pairs))
+            sys.stdout.flush()
+    if model is None:
+        raise Failure("standard input is empty")
+    centers = model.cluster_centers_ if isinstance(model.cluster_centers_, list) else model.cluster_centers_.tolist()
+    result = {"n": model.n_samples_seen_, "loss": model.loss_, "medoids": model.medoid_indices_.tolist()}
+    if as_json:
+        print_json({**result, "centers": centers})
+    else:
+        shown = zip(result["medoids"], centers, strict=True)
+        notes = [f"medoid {j}: row {row}, {truncated(str(c), _SHOWN)}" for j, (row, c) in enumerate(shown)]
+        print_notes([*notes, f"{counted(result['n'], 'row')}, mean distance about {result['loss']:.6g}"], quiet)
+
+
+def _batches(lines: BinaryIO, how: ReadOptions, selection: Selection, metric: str | None) -> Iterator[Features]:
+    """Yield the rows of standard input, each batch read as the first one was."""
+    header, like = b"", None
+    while batch := b"".join(islice(lines, _BATCH_LINES)):
+        # A file, because that is what is read in every format.
+        with NamedTemporaryFile(delete=False) as file:
+            file.write(header + batch)
+        try:
+            contents = read(file.name, how, like=like)
+        finally:
+            os.unlink(file.name)
+        contents.name = "standard input"
+        if like is None:
+            like = contents.how
+            if like.format in ("csv", "tsv") and like.header:
+                header = batch.split(b"\n", 1)[0] + b"\n"
+        found = make_features(contents, selection, metric, "none")
+        metric = found.metric
+        yield found
