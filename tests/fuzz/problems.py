@@ -75,7 +75,7 @@ def problems(draw: st.DrawFn, most_rows: int = 40) -> Problem:
         init=draw(st.sampled_from(("build", "build", "lab", "random", "k-medoids++", "rows"))),
         swap=draw(st.sampled_from(("best", "eager"))) if algorithm in EAGER else "best",
         memory_limit=draw(st.just("2GiB") | st.sampled_from(LIMITS)),
-        n_init=draw(st.sampled_from((1, 1, 2))),
+        n_init=1 if algorithm == "optimal" else draw(st.sampled_from((1, 1, 2))),
         max_iter=draw(st.just(300) | st.integers(0, 3)),
         cache_width=draw(st.sampled_from((1000, 1000, 0, 1, 7))),
         n_jobs=draw(st.sampled_from((1, 2))),

@@ -40,7 +40,8 @@ def stopped(draw: st.DrawFn) -> Stopped:
     moment = st.integers(0, 110).map(lambda percent: percent / 100)
     # Few data sets, so that the uninterrupted result of most is known already.
     return Stopped(
-        algorithm=draw(st.sampled_from(("auto", *ALGORITHMS))),
+        # "optimal" goes on from its medoids and its bound, but with another tree: nodes and bound may differ.
+        algorithm=draw(st.sampled_from(("auto", *sorted(set(ALGORITHMS) - {"optimal"})))),
         seed=draw(st.integers(0, 1)),
         n=draw(st.sampled_from((150, 250))),
         k=draw(st.sampled_from((5, 12))),
