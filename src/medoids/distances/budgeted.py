@@ -87,14 +87,6 @@ class Budgeted(Wrapper):
         self._allowance.claim(self._size(rows, columns))
         return self._inner.exact_block(rows, columns)
 
-    def steps(self, rows: Index, columns: Index, step: float, places: Rows, values: Floats) -> bool:
-        count = self._size(rows, columns)
-        self._allowance.claim(count)
-        written = self._inner.steps(rows, columns, step, places, values)
-        if not written:
-            self._allowance.claim(-count)
-        return written
-
     def take(self, rows: Index) -> Budgeted:
         return Budgeted(self._inner.take(rows), self._allowance)
 
@@ -106,9 +98,6 @@ class Budgeted(Wrapper):
 
     def copy_bytes(self) -> int:
         return self._inner.copy_bytes()
-
-    def most(self) -> float:
-        return self._inner.most()
 
     def complete(self) -> Bools | None:
         return self._inner.complete()

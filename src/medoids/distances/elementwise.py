@@ -94,10 +94,6 @@ class Elementwise(VectorDistance):
         norms: Float64s = self._fill(rows, slice(None), origin, slice(None))[:, 0]
         return norms
 
-    def most(self) -> float:
-        self.prepare()
-        return 2 * float(self._lengths.max())
-
     def block(self, rows: Index, columns: Index) -> Floats:
         work = self._work
         return self._fill(work, rows, work, columns, single=not self.exact)

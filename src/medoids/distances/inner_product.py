@@ -17,11 +17,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from medoids.distances.protocol import Floats, Index, numbers_of
+from medoids.distances.protocol import Floats, Index
 from medoids.distances.scaling import ANGULAR, UnitRule
 from medoids.distances.working_copy import VectorDistance, fits_float32, varying_columns
 from medoids.engine.arrays import Float64s, Rows
-from medoids.engine.budget import COSTS, FEW_COLUMNS, FEW_ROWS, LONG_ROW, NEAR_PRODUCT, SHORT_ROW
+from medoids.engine.budget import COSTS, FEW_ROWS, NEAR_PRODUCT
 from medoids.engine.threads import row_spans
 
 __all__ = ["InnerProduct"]
@@ -107,10 +107,6 @@ class InnerProduct(VectorDistance):
     def _measure(self, numbers: Rows, rows: Floats) -> Float64s:
         return self._squares[numbers]
 
-    def most(self) -> float:
-        length = float(np.sqrt(self._squares.max()))
-        return 2.0 if self._angular else 2 * length if self._metric == "euclidean" else 4 * length * length
-
     def least_sums(self, weights: Float64s) -> Float64s | None:
         """The sums themselves, but for rounding, in n p operations; for euclidean a bound, in n p^2 operations.
 
@@ -142,23 +138,8 @@ class InnerProduct(VectorDistance):
     def block(self, rows: Index, columns: Index) -> Floats:
         i, j = self._numbers(rows), self._numbers(columns)
         out = np.empty((len(i), len(j)), self.dtype)
-        if self._compiled and len(self._columns) >= LONG_ROW and 1 < len(j) <= FEW_COLUMNS < len(i):
-            from medoids.distances.kernels.products import few_products
-
-            few_products(self._work, self._work[columns], numbers_of(rows, self.n), out)
-        else:
-            np.matmul(self._work[rows], self._work[columns].T, out=out)
+        np.matmul(self._work[rows], self._work[columns].T, out=out)
         return self._finish(out, self._lengths[rows], self._lengths[columns], i, j)
-
-    def steps(self, rows: Index, columns: Index, step: float, places: Rows, values: Floats) -> bool:
-        if self.exact or self._angular or not self._compiled or len(self._columns) > SHORT_ROW:
-            return False
-        from medoids.distances.kernels.products import short_steps
-
-        W, i, j = self._work, numbers_of(rows, self.n), numbers_of(columns, self.n)
-        lengths, near = (self._lengths[rows], self._lengths[columns]), NEAR_PRODUCT[self.dtype.itemsize]
-        short_steps(W, i, j, *lengths, near, self._power, step, places, values)
-        return True
 
     def exact_block(self, rows: Index, columns: Index) -> Float64s:
         if self.exact:

@@ -55,10 +55,6 @@ class Searchable:
         """Return the size of the working copy of X that `prepare` makes; 0 if there is none."""
         return 0
 
-    def most(self) -> float:
-        """Return an upper bound on all distances, infinite if none is known."""
-        return np.inf
-
     def least_sums(self, weights: Float64s) -> Float64s | None:
         """Return lower bounds on the sum over s of weights[s] d(i, s) for each object i; None if none is cheap."""
         return None
@@ -66,13 +62,6 @@ class Searchable:
     def complete(self) -> Bools | None:
         """Return a new array that marks the objects without missing values; None if no value can be missing."""
         return None
-
-    def steps(self, rows: Index, columns: Index, step: float, places: Rows, values: Floats) -> bool:
-        """Write distances as whole numbers of a step into lanes; return False if only `block` is available.
-
-        ``values[place // LANES, row, place % LANES]`` is d(row, column), with one place for each column.
-        """
-        return False
 
 
 @dataclass(frozen=True)
@@ -87,8 +76,6 @@ class Facts:
         Mean of the vectors.
     top : float
         Largest absolute value after centring.
-    most : float
-        An upper bound on all distances, infinite if it was not asked for.
     longest, length : int, float
         Largest and mean length of texts.
     tokens : bool
@@ -98,7 +85,6 @@ class Facts:
     small: bool
     centre: Float64s = field(default_factory=lambda: np.zeros(0))
     top: float = 0.0
-    most: float = np.inf
     longest: int = 0
     length: float = 0.0
     tokens: bool = False

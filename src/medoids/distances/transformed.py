@@ -59,17 +59,11 @@ class Transformed(Wrapper):
     def cross(self, queries: Any) -> Float64s:
         return self._inner.cross(self._transform(queries))
 
-    def most(self) -> float:
-        return self._inner.most()
-
     def copy_bytes(self) -> int:
         return self._inner.copy_bytes()
 
     def least_sums(self, weights: Float64s) -> Float64s | None:
         return self._inner.least_sums(weights)
-
-    def steps(self, rows: Index, columns: Index, step: float, places: Rows, values: Floats) -> bool:
-        return self._inner.steps(rows, columns, step, places, values)
 
     def prepare(self, threads: Threads | None = None) -> None:
         self._inner.prepare(threads)

@@ -21,13 +21,11 @@ __all__ = [
     "DEAR_NS",
     "EAGER_ADVANTAGE",
     "EAGER_COUNTS",
-    "FEW_COLUMNS",
     "FEW_ROWS",
     "FINALISTS_PER_CHUNK",
     "KEPT_BYTES",
     "KEPT_SHARE",
     "LANES",
-    "LONG_ROW",
     "MATRIX_ENTRIES",
     "MEDOIDS_PER_CHUNK",
     "MEMBERS_PER_BATCH",
@@ -45,7 +43,6 @@ __all__ = [
     "ROWS_PER_QUERY",
     "SCIPY_COORDINATES",
     "SERIES_LANES",
-    "SHORT_ROW",
     "SILHOUETTE_ENTRIES",
     "SMALL",
     "SMALL_DEAR",
@@ -92,12 +89,6 @@ SCIPY_COORDINATES = 10**9
 # Blocks of about this many rows are computed pair by pair. Exact distances from 16 rows to 20,000 x 784 take 91 ms so
 # and 157 ms by a product, from 32 rows 317 and 196 ms; under manhattan, tiles win by a third at 16 rows of 54 columns.
 FEW_ROWS = 16
-# Up to this many columns, of rows this long, our products are faster than BLAS, which first copies all rows: 2.4 times
-# for two to four columns of MNIST.
-FEW_COLUMNS, LONG_ROW = 8, 256
-# Up to this many coordinates, blocks of 16-bit distances are computed in one pass: half the time of BLAS for the small
-# blocks of covertype.
-SHORT_ROW = 128
 # Constant columns are left out of products if they are at least this share of all, which is the time that it saves. On
 # MNIST 20,000 they are 88 of 784, and a fit with k = 100 takes 3.7 to 4.2 s instead of 4.5 to 4.7.
 CONSTANT_SHARE = 1 / 32

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
 from numba import njit
 from numba.core import event
-from numba.extending import intrinsic, register_jitable
+from numba.extending import register_jitable
 
 from medoids.engine import compiling
 
-__all__ = ["FAST_SUMS", "inline", "kernel", "primitive"]
+__all__ = ["FAST_SUMS", "inline", "kernel"]
 
 # Sums may be reordered, which is what lets LLVM vectorise them. Infinities stay legal: "no second medoid" is one.
 # Products are not fused into sums: a * c - b * c must be 0 for a = b, so that duplicates are at distance 0.
@@ -86,20 +85,3 @@ def inline(function: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a small function that kernels call; it stays a plain function, so that kernels that use it can be cached."""
     jitable: Callable[..., Any] = register_jitable(fastmath=set(FAST_SUMS), error_model="numpy")(function)
     return jitable
-
-
-def primitive(rule: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
-    """Make an instruction for kernels of a function that generates its code.
-
-    ``rule(context, *types)`` returns the instruction's signature for arguments of these types.
-    """
-
-    def decorate(generate: Callable[..., Any]) -> Any:
-        @wraps(rule)
-        def define(*types: Any) -> Any:
-            return rule(*types), generate
-
-        define.__name__ = generate.__name__
-        return intrinsic(define)
-
-    return decorate
