@@ -189,7 +189,7 @@ while True:
     number += 1
     step = TraceRecord("build", number, None, 1.0, 1, 0.0, 1, 1)
     medoids = list(range(number, number + 20_000))
-    file.save(Saved("pam", "", medoids, [step], {}, 0.0, random, random, {"swaps": 0}))
+    file.save(Saved("pam", "best", "", medoids, [step], {}, 0.0, random, random, {"swaps": 0}))
     print(number, flush=True)
 """
 

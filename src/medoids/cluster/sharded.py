@@ -127,7 +127,7 @@ class Sharded(Places):
 
     def ask(self, name: str, *arguments: Any, **options: Any) -> list[Any]:
         if name == "is_crowded":  # all say the same: no trip
-            return [len(self._learned) > most_known(self.problem.memory_limit, self.n)]
+            return [len(self._learned) > most_known(self.problem.memory_limit, self.n, self.problem.distance.cost)]
         if name == "forget":
             self._learned.intersection_update(arguments[0].tolist())
         if name == "learn":

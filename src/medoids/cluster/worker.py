@@ -187,7 +187,8 @@ class Worker:
         self._host = Host(kind, self._X, self._rows, plan.facts, self._tally, self._threads)
         self._X = self._host.objects[: self._host.own]
         shares, eligible = self._weights / plan.weight, np.ones(len(self._rows), dtype=bool)
-        limit, known = task.memory_limit, most_known(task.memory_limit, plan.n)
+        limit = task.memory_limit
+        known = most_known(limit, plan.n, self._host.distance.cost)
         self._shard = Shard(self._host, self._rows, shares, regions, eligible, limit, known, self._threads)
         problem = Problem(Seen(self._host), self._weights, task.k, "build", 0, limit, frozen=task.frozen)
         self._run = Run(problem, self._threads, np.random.RandomState(0), self._tally)

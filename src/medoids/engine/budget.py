@@ -17,6 +17,7 @@ __all__ = [
     "CHUNK_NS",
     "CONSTANT_SHARE",
     "COPY_SHARE",
+    "COSTLY_NS",
     "COSTS",
     "DEAR_NS",
     "EAGER_ADVANTAGE",
@@ -162,6 +163,8 @@ COPY_SHARE = 4
 
 # Nanoseconds below which a distance is computed again rather than stored and gathered, which takes about as long.
 CHEAP_NS = 3.0
+# Nanoseconds from which on searches save distances rather than sums: series under dtw take 862, words 300 and more.
+COSTLY_NS = 100.0
 # Nanoseconds from which on a distance is dear, such as a callable or an edit distance of long texts.
 DEAR_NS = 1_000.0
 # Seconds of reading an entry of the matrix and updating a sum, and of one step of the moments of a point.

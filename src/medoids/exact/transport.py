@@ -62,7 +62,7 @@ def price_bound(costs: Float64s, prices: Float64s, least: int, most: int) -> flo
     """Return the lower bound on the loss that some prices give.
 
     >>> price_bound(np.array([[0.0, 1.0, 2.0], [9.0, 8.0, 7.0]]), np.array([0.0, -6.0]), 1, 3)
-    9.0
+    8.0
     """
     return float((costs + prices[:, None]).min(axis=0).sum() - _paid(prices, least, most))
 

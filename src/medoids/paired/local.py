@@ -49,7 +49,7 @@ class OneShard(Places):
         regions = np.arange(self.n) * REPORTED // self.n
         shares, eligible = self._mass[0] / problem.total_weight, problem.eligible[self.order]
         limit = problem.memory_limit
-        known = most_known(limit, self.n)
+        known = most_known(limit, self.n, problem.distance.cost)
         self.shard = Shard(self._rows, self.order, shares, regions, eligible, limit, known, run.threads)
         self.serve(problem, run)
 

@@ -17,7 +17,7 @@ from zlib import compress, decompress
 import numpy as np
 
 from medoids.engine.arrays import Float64s, Rows
-from medoids.engine.budget import CHEAP_NS, DEAR_NS
+from medoids.engine.budget import CHEAP_NS, COSTLY_NS
 from medoids.paired.order import Level, Strata
 from medoids.paired.shard import REPORTED, Bar, Left
 from medoids.paired.view import Pivot, View
@@ -33,8 +33,7 @@ _POOL = 32
 # Width of bounds, in standard errors, and of the last search, which says that no swap helps: a step that errs elsewhere
 # is a detour, but a swap that the last search overlooks is lost, with all that would have followed.
 _WIDTH, _LAST_WIDTH = 3.5, 4.0
-# Strata of the first level: for distances that are computed in no time, for others, and for those that cost more than a
-# microsecond.
+# Strata of the first level: for cheap, usual and costly distances. On 900 series under dtw 512 would be all of them.
 _FIRST_CHEAP, _FIRST, _FIRST_DEAR = 1024, 512, 128
 
 
@@ -46,7 +45,7 @@ def first_strata(n: int, cost: float) -> int:
     >>> first_strata(100_000, 1.0), first_strata(100_000, 17.0), first_strata(2_000, 17.0)
     (1024, 512, 2048)
     """
-    first = _FIRST_CHEAP if cost < CHEAP_NS else _FIRST if cost < DEAR_NS else _FIRST_DEAR
+    first = _FIRST_CHEAP if cost < CHEAP_NS else _FIRST if cost < COSTLY_NS else _FIRST_DEAR
     return first if n > 4 * first else int(2 ** np.ceil(np.log2(max(1, n))))
 
 
@@ -220,7 +219,7 @@ class Search:
             view = self._view(view.depth + 1)
             left = self._ask("judge", view, bar, self._pivots(view), afresh=False)
         self._depth = view.depth
-        return Found(self.helpful() if eager else self._best(), view.level.t, max(1, left.count))
+        return Found(self.helpful() if eager else self._best(), len(view.level.columns), max(1, left.count))
 
     def helpful(self) -> Rows:
         """Return candidates that lower the loss, or may do so by what blocks cannot tell; the best first."""

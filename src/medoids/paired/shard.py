@@ -13,6 +13,7 @@ import numpy as np
 
 from medoids.core.run import TOO_LARGE
 from medoids.engine.arrays import Bools, Float64s, Floats, Rows
+from medoids.engine.budget import COSTLY_NS
 from medoids.engine.threads import Threads, spans
 from medoids.paired.store import LANES, Points, Store
 from medoids.paired.view import Pivot, View
@@ -65,9 +66,10 @@ class Left:
         return cls(sum(part.count for part in parts), rows[lowest], means[lowest], tied.min(axis=0), best.min(axis=0))
 
 
-def most_known(budget: int, n: int) -> int:
-    """Return the number of candidates whose distances to n points are kept at most."""
-    return int(np.clip(budget // 4 // max(1, 4 * n), 16, 2 * REPORTED))
+def most_known(budget: int, n: int, cost: float) -> int:
+    """Return the number of candidates whose distances to n points are kept at most: more where distances are dear."""
+    most = 2 * REPORTED if cost < COSTLY_NS else max(n, 2 * REPORTED)
+    return int(np.clip(budget // 4 // max(1, 8 * n), 16, most))
 
 
 class Shard:

@@ -72,7 +72,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
     >>> random = state_of(np.random.RandomState(0))
     >>> step = TraceRecord("build", 4, None, 1.5, 30, 0.1, 6, 1)
     >>> with Checkpoint(path, about, bounds) as file:
-    ...     file.save(Saved("pairedpam", "asked for", [4], [step], {}, 0.1, random, random, {"swaps": 0}))
+    ...     file.save(Saved("pairedpam", "best", "", [4], [step], {}, 0.1, random, random, {"swaps": 0}))
     >>> with Checkpoint(path, about, bounds, resume=True) as file:
     ...     file.saved.medoids
     [4]
