@@ -216,5 +216,5 @@ test_that("clusters have the sizes that were asked for", {
   skip_without_python()
   fit <- kmedoids(iris[, 1:4], 3, min_size = 48, max_size = 52)
   expect_true(all(table(fit$clustering) %in% 48:52))
-  expect_error(kmedoids(iris[, 1:4], 3, max_size = 40), "hold 120 rows, and X has 150")
+  expect_error(kmedoids(iris[, 1:4], 3, max_size = 40), "hold 120 rows, and x has 150")
 })
