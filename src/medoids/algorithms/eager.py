@@ -25,7 +25,7 @@ from medoids.paired.start import medoids_of_sample, sample_size
 
 __all__ = ["EagerPAM", "eagerpam"]
 
-# Where the first level is computed anew for every search, one of so many arms is looked at until nothing helps.
+# Where the first level is computed anew for every search, one of this number of arms is looked at until nothing helps.
 _THINNED = 16
 
 

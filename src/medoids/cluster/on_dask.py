@@ -30,7 +30,7 @@ __all__ = ["OnDask", "Partitions"]
 _LOOK, _RETURN = 1.0, 20.0
 # Of glibc's mallopt.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-# A worker may have so much more than its share of the rows, before partitions are moved.
+# A worker may have this multiple of its share of the rows before partitions are moved.
 _UNEVEN = 1.2
 
 

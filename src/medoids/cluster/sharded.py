@@ -240,7 +240,7 @@ class Sharded(Places):
         self._pool.recover()
 
     def _tell_again(self) -> None:
-        """Tell all workers what those that were made again do not know; the others skip what they do."""
+        """Send all workers what those that were made again do not know; the others skip what they do."""
         self._sent = set()
         if self._plan is not None:
             self._pool.ask("settle", self._plan)

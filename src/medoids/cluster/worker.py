@@ -257,7 +257,7 @@ class Worker:
         return self._placed()
 
     def _placed(self) -> Standing:
-        """Tell the shard of the medoids."""
+        """Bring the shard to the current medoids."""
         state = self._state
         self._judged = {}
         self._own.place_state(state.d1, state.d2, state.nearest, np.array(state.medoids, dtype=np.intp))

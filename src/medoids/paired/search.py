@@ -193,7 +193,7 @@ class Search:
         eager : bool
             End as soon as some arms are known to help.
         every : int
-            Look only at every so many rows.
+            Look only at rows whose number is a multiple of this.
         further : bool
             Look only at the arms that the last search had left, on the level that it had reached.
         """

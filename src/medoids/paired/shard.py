@@ -206,7 +206,7 @@ class Shard:
     def judge(self, view: View, bar: Bar, pivots: Sequence[Pivot], *, afresh: bool, every: int = 1) -> Left:
         """Judge arms on a level, and drop those that cannot reach the bar.
 
-        ``afresh`` judges all arms, or every so many, instead of those that are left.
+        ``afresh`` judges all arms, or those whose row is a multiple of ``every``, not those that are left.
         """
         if afresh:
             free = self._free if every == 1 else self._free & (self.rows % every == 0)
