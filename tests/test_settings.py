@@ -19,12 +19,13 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import medoids
 import oracle
+from everything import ANY_METRIC
 from medoids import KMedoids, certify, k_medoids, silhouette
 from medoids.algorithms import ALGORITHMS
 from medoids.distances import SMALL
 from medoids.settings import ALGORITHM_NAMES, NEEDS_MATRIX, Settings, parse_bytes
 
-EVERY = ["auto", *ALGORITHMS]
+EVERY = ["auto", *ANY_METRIC]
 INITS = ["build", "lab", "random", "k-medoids++"]
 X = np.random.default_rng(0).normal(size=(30, 3))
 D = cdist(X, X)
@@ -146,7 +147,7 @@ def test_rows_of_zeros_under_cosine(algorithm: str) -> None:
     assert two.inertia == pytest.approx(1)
 
 
-@pytest.mark.parametrize("n", [60, SMALL + 1])
+@pytest.mark.parametrize("n", [60, pytest.param(SMALL + 1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("metric", "kind"), [("cosine", "dense"), ("cosine", "sparse"), ("correlation", "dense")])
 def test_rows_without_direction_belong_together_in_fit_and_predict(n: int, metric: str, kind: str) -> None:
     rows = np.random.default_rng(3).normal(size=(n, 4))
@@ -214,6 +215,7 @@ def test_all_rows_equal(algorithm: str, init: str, metric: Any) -> None:
     assert_consistent(found, np.zeros((12, 12)))
 
 
+@pytest.mark.slow
 def test_many_equal_rows_are_one_place_in_compiled_code() -> None:
     rows = np.repeat([[0.1, 0.3], [5.7, 2.2]], [SMALL, 2], axis=0)
     with pytest.warns(ConvergenceWarning, match=r"distinct medoids \(2\) is smaller than n_clusters \(3\)"):
@@ -255,7 +257,7 @@ def test_values_around_1e9(n: int, metric: str) -> None:
     assert found.inertia == pytest.approx(expected.inertia, rel=1e-9)
 
 
-@pytest.mark.parametrize("algorithm", sorted(set(ALGORITHMS) - NEEDS_MATRIX))
+@pytest.mark.parametrize("algorithm", sorted(set(ANY_METRIC) - NEEDS_MATRIX))
 def test_strings_with_a_callable_need_no_matrix(algorithm: str) -> None:
     words = [f"{'a' * (i % 7)}{'b' * (i % 11)}" for i in range(77)]
 
@@ -421,7 +423,7 @@ def test_amounts_of_memory(text: Any, value: int) -> None:
 
 @pytest.mark.parametrize("algorithm", sorted(NEEDS_MATRIX))
 def test_a_matrix_beyond_the_memory_limit(algorithm: str) -> None:
-    # 20,000^2 numbers of 4 bytes are 1.49 GiB; so many of 8 bytes, as a callable returns, 2.98 GiB.
+    # 20,000^2 numbers of 4 bytes take 1.49 GiB, those of 8 bytes that a callable returns 2.98 GiB.
     rows = np.random.default_rng(4).normal(size=(20_000, 2))
     vectors = "2.98" if algorithm == "optimal" else "1.49"
     for metric, limit, need in (("euclidean", "1GiB", vectors), (manhattan, "2GiB", "2.98")):
@@ -608,7 +610,7 @@ def test_any_type_of_number(kind: type) -> None:
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "precomputed"])
-@pytest.mark.parametrize("n", [50, SMALL + 1])
+@pytest.mark.parametrize("n", [50, pytest.param(SMALL + 1, marks=pytest.mark.slow)])
 def test_numbers_in_the_other_byte_order(metric: str, n: int) -> None:
     rows = np.random.default_rng(7).normal(size=(n, 2))
     if metric == "precomputed":

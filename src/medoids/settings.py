@@ -22,11 +22,13 @@ __all__ = [
     "ALGORITHM_NAMES",
     "EAGER",
     "INITS",
+    "METRIC_ALGORITHMS",
     "NEEDS_MATRIX",
     "NOT_LOCAL",
     "OPTIMAL_RESTARTS",
     "RECTANGULAR",
     "SILHOUETTE_ALGORITHMS",
+    "WITHOUT_BOUNDS",
     "Settings",
     "check_algorithm",
     "check_budget",
@@ -73,13 +75,19 @@ ALGORITHM_NAMES = (
     "clara",
     "clarans",
     "optimal",
+    "tabu",
+    "active",
 )
-NEEDS_MATRIX = frozenset({"pam", "fastpam1", "fastpam", "fasterpam", "alternate", "optimal"})
+NEEDS_MATRIX = frozenset({"pam", "fastpam1", "fastpam", "fasterpam", "alternate", "optimal", "tabu"})
 EAGER = ("auto", "pairedpam")
+# Those that rely on the triangle inequality, and refuse other metrics.
+METRIC_ALGORITHMS = frozenset({"active"})
 # Those that take a rectangular matrix of candidates and points.
 RECTANGULAR = ("auto", "pairedpam", "pam", "fastpam1", "fastpam", "fasterpam", "optimal")
 # Those that need not end where no swap improves, so that restarts have nothing to start from.
 NOT_LOCAL = frozenset({"alternate", "clara", "clarans"})
+# Those that sample without bounds on what they overlook.
+WITHOUT_BOUNDS = frozenset({"clara", "clarans"})
 # Restarts of "optimal" where no other number is asked for: they find the optimum of most problems, in little time.
 OPTIMAL_RESTARTS = 50
 # Those that can make the medoid silhouette their goal.

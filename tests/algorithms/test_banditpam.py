@@ -56,7 +56,7 @@ def test_pams_loss_on_the_papers_samples(name: str, n: int, algorithm: str) -> N
 
 
 @pytest.mark.parametrize(("name", "n", "k"), [("mnist", 1000, 5), ("letter", 2000, 3), ("newsgroups", 1500, 10)])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_pams_medoids_on_random_subsets(name: str, n: int, k: int, seed: int) -> None:
     X, metric = data.subset(name, n, seed)
     pam = k_medoids(X, k, metric=metric, algorithm="fastpam1")

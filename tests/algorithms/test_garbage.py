@@ -43,6 +43,7 @@ def test_nothing_is_left_of_a_fit(algorithm: str) -> None:
     assert remains(lambda: k_medoids(X, 3, algorithm=algorithm, random_state=0)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", sorted(SLOW))
 def test_nothing_is_left_of_a_slow_fit(algorithm: str) -> None:
     assert remains(lambda: k_medoids(X[:300], 3, algorithm=algorithm, random_state=0)) == []

@@ -26,6 +26,7 @@ HARD = np.random.default_rng(0).random((40, 40))
 FIT: dict[str, Any] = {"metric": "precomputed", "algorithm": "optimal", "random_state": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:number of distinct medoids")
 def test_equals_brute_force() -> None:
     tried = 0
@@ -146,6 +147,7 @@ k_medoids(D, 4, metric="precomputed", algorithm="optimal", random_state=0, check
 """
 
 
+@pytest.mark.slow
 def test_a_killed_fit_goes_on_from_its_medoids_and_its_bound(tmp_path: Path) -> None:
     path = tmp_path / "fit"
     done = subprocess.run([sys.executable, "-c", KILLED, str(path)], timeout=300)

@@ -215,6 +215,7 @@ def test_a_start_leaves_no_distances_behind(swap: str, monkeypatch: pytest.Monke
     assert left_over == [0, 0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("swap", ["best", "eager"])
 def test_the_peak_of_all_allocations(swap: str) -> None:
     # 40,000 points store 164 MB of the first level; what a fit allocates beside the stored distances is bounded too.

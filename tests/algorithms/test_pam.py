@@ -231,6 +231,7 @@ def test_compiled_float32_gives_the_medoids_of_float64(metric: str) -> None:
     assert [r.medoid_in for r in found.trace] == [r.medoid_in for r in exact.trace]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", LOCAL_OPTIMA)
 def test_compiled_path_ends_in_a_local_optimum(algorithm: str) -> None:
     random = np.random.RandomState(0)
@@ -256,6 +257,7 @@ def test_half_a_symmetric_matrix_is_computed() -> None:
     assert found.counts["matrix"].computed < 0.6 * 3100**2
 
 
+@pytest.mark.slow
 def test_an_integer_matrix_from_a_file_gives_the_same(tmp_path) -> None:
     D = np.random.RandomState(0).randint(0, 1000, (3200, 3200))
     np.save(tmp_path / "matrix.npy", D.astype(np.int32))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from medoids.algorithms.active import active
 from medoids.algorithms.alternate import alternate
 from medoids.algorithms.banditpam import banditpam
 from medoids.algorithms.clara import clara
@@ -22,6 +23,7 @@ from medoids.algorithms.fastpam2 import fastpam
 from medoids.algorithms.optimal import optimal
 from medoids.algorithms.pairedpam import pairedpam
 from medoids.algorithms.pam import pam
+from medoids.algorithms.tabu import tabu
 from medoids.core.problem import Problem, Solution
 from medoids.core.run import Run
 
@@ -47,6 +49,8 @@ ALGORITHMS: dict[str, Callable[[Problem, Run], Solution]] = {
     "clara": clara,
     "clarans": clarans,
     "optimal": optimal,
+    "tabu": tabu,
+    "active": active,
 }
 # What some of them do with objective="medoid_silhouette".
 RATIO_ALGORITHMS: dict[str, Callable[[Problem, Run], Solution]] = {
