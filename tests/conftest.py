@@ -1,4 +1,4 @@
-"""Marks of the test tiers, and a cache of compiled kernels for each test worker."""
+"""Marks of the test tiers, and a cache of compiled kernels for all test workers."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-# Numba's cache is not safe between processes that write at once.
-_WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
-os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / f"numba-{_WORKER}"))
+# One for all processes, which take turns (`medoids.engine.compile`), and apart from what is beside the sources.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "numba"))
 # Fixtures that show what a test needs.
-_MARKS_OF_FIXTURES = {"browser": "browser", "medoids": "command", "client": "dask"}
+_MARKS_OF_FIXTURES = {"browser": "browser", "medoids": "command", "program": "command", "client": "dask"}
 
 
 def pytest_configure() -> None:
@@ -27,5 +26,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for name in getattr(item, "fixturenames", ()):
             if name in _MARKS_OF_FIXTURES:
                 item.add_marker(_MARKS_OF_FIXTURES[name])
-        if item.path.name == "test_dask.py" or item.name.endswith("[cluster.md]"):
+        # The search over shards, with Dask or in one process: several fits of thousands of rows for each test.
+        if item.path.name == "test_dask.py" or item.path.parent.name == "cluster" or item.name.endswith("[cluster.md]"):
             item.add_marker("dask")

@@ -116,7 +116,6 @@ def test_a_batch_that_fails_changes_nothing_and_fit_forgets() -> None:
         ({"n_clusters": "auto"}, "partial_fit takes a number of clusters, not 'auto'"),
         ({"metric": "precomputed"}, "partial_fit would need distances to later rows; use fit on all rows"),
         ({"max_size": 50}, "partial_fit has no max_size; leave max_size out"),
-        ({"checkpoint": "steps"}, "partial_fit has no checkpoint; .* pickle the estimator between batches instead"),
         ({"init": [0, 1]}, "partial_fit starts from a batch, in which rows of init are unknown"),
     ],
 )

@@ -2,7 +2,7 @@
 
 The tree shows the architecture. Imports point down only, and a test checks it::
 
-    faces        estimator.py  api.py (k_medoids)  dask.py  cli/  reporting/  plot.py  demo.py     what users call
+    faces        estimator.py  loading.py  api.py (k_medoids)  dask.py  cli/  reporting/  plot.py  demo.py
                  reproduction/ (the paper's experiments)  datasets/ (its data)
     quality/     how good, and which k: silhouettes, certificates, paths over k
     pipeline.py  from X and settings to a result: the one way that all faces take
@@ -30,12 +30,13 @@ if TYPE_CHECKING:
     from medoids.api import k_medoids
     from medoids.distances import available_metrics
     from medoids.estimator import KMedoids
+    from medoids.loading import load
     from medoids.quality.certificate import Certificate, certify
     from medoids.quality.k_path import KPath, k_path
     from medoids.quality.silhouettes import Silhouette, medoid_silhouette, silhouette
     from medoids.quality.typical import ClusterMedoids, cluster_medoids
     from medoids.reporting import report
-    from medoids.result import Clustering, TraceRecord
+    from medoids.result import Clustering, Outlook, TraceRecord
     from medoids.storage.parquet_zarr import open_parquet, open_zarr
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "Clustering",
     "KMedoids",
     "KPath",
+    "Outlook",
     "Silhouette",
     "TraceRecord",
     "__version__",
@@ -52,6 +54,7 @@ __all__ = [
     "cluster_medoids",
     "k_medoids",
     "k_path",
+    "load",
     "medoid_silhouette",
     "open_parquet",
     "open_zarr",
@@ -66,6 +69,7 @@ _HOMES = {
     "Clustering": "medoids.result",
     "KMedoids": "medoids.estimator",
     "KPath": "medoids.quality.k_path",
+    "Outlook": "medoids.result",
     "Silhouette": "medoids.quality.silhouettes",
     "TraceRecord": "medoids.result",
     "available_metrics": "medoids.distances",
@@ -73,6 +77,7 @@ _HOMES = {
     "cluster_medoids": "medoids.quality.typical",
     "k_medoids": "medoids.api",
     "k_path": "medoids.quality.k_path",
+    "load": "medoids.loading",
     "medoid_silhouette": "medoids.quality.silhouettes",
     "open_parquet": "medoids.storage.parquet_zarr",
     "open_zarr": "medoids.storage.parquet_zarr",

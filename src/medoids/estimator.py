@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from medoids.api import fit_checked
 from medoids.callbacks import CallbackSupportMixin, reporting_steps
-from medoids.distances import count_rows, kind_of, kinds_of, release, take_rows
+from medoids.distances import count_rows, dissimilarity, kind_of, kinds_of, release, take_rows
 from medoids.engine.arrays import Float64s
 from medoids.engine.budget import ROWS_PER_QUERY
 from medoids.engine.threads import spans
 from medoids.inputs import check_data
 from medoids.quality.membership import memberships
 from medoids.result import Clustering, TraceRecord
-from medoids.settings import Settings, check_weights
+from medoids.settings import Settings, check_checkpoint, check_weights
 
 __all__ = ["KMedoids"]
 
@@ -43,11 +43,13 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         triangle inequality.
     metric_params : dict, optional
         Keywords of the metric, such as ``{"p": 3}``. ``{"symmetric": True}`` tells that a callable is symmetric, so
-        that half the calls are enough.
+        that half the calls are enough, and ``{"triangle": True}`` that it satisfies the triangle inequality.
     algorithm : str, default="auto"
         "pairedpam" (ours) and "banditpam++", "banditpam", "banditpam+va", "banditpam+pic" (the paper's): PAM's answer
         from sampled distances, with high probability; "clara", "clarans": approximate. These need no n x n matrix.
-        "pam", "fastpam1" (PAM's answer, faster), "fastpam", "fasterpam", "alternate" do. "auto" takes "fastpam1" or
+        "active" is PAM's answer from some of the distances of a metric, for dear ones: it relies on the triangle
+        inequality, and keeps n x n bounds. "pam", "fastpam1" (PAM's answer, faster), "fastpam", "fasterpam",
+        "alternate" need a matrix; so does "tabu", which goes on from it by detours. "auto" takes "fastpam1" or
         "pairedpam", whichever a cost model finds cheaper, and the second where the matrix exceeds ``memory_limit``.
         "optimal" looks for the best medoids of all, on a float64 matrix, and proves that they are: restarts, then the
         Lagrangian dual, then branch and bound on a linear relaxation (extra ``optimal``; without it the gap is that of
@@ -91,7 +93,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         Budget of distances, for metrics that are dear: a fit never computes more, and ends as at a ``time_limit`` when
         the next step would. At least k n of them are needed, for the labels. Where BUILD may take more than there
         are, a quarter goes to PAM on a sample first, whose medoids are the result if BUILD is not completed. "auto"
-        then takes a matrix only if the budget covers it.
+        then takes a matrix only if the budget covers it. ``reason_`` says how good the medoids are by the
+        bounds of the search: the most by which any single swap may lower the loss. "clara" and "clarans" have none.
     delta : float, optional
         Sets the width of the sampling algorithms' bounds, w = sqrt(log(1/delta)); None takes the algorithm's own:
         5e-6 (w = 3.5; 4 for the last search) for "pairedpam", 1/(k n^3) for the BanditPAM family.
@@ -117,7 +120,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         Called with each record of the trace; returning True stops the fit once it has k medoids.
     checkpoint : str or path, optional
         A file that holds the state after each step, whole at any moment, so that a fit that is interrupted or killed
-        can continue. It stays when the fit ends. A file that already exists is refused without ``resume``.
+        can continue. It stays when the fit ends. A file that already exists is refused without ``resume``. Of
+        `partial_fit`, the state after each batch.
     resume : bool, default=False
         Continue from ``checkpoint`` to the result that an uninterrupted fit would have had; start a new fit if there is
         no such file. Refused for other data, settings or random numbers; ``max_iter``, ``time_limit``, ``n_jobs``,
@@ -277,6 +281,12 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         ``labels_`` and ``distances_`` are of this batch, ``loss_`` and ``inertia_`` are estimates for all rows, and
         ``n_samples_seen_`` is their number. A fitted stream can be pickled and continued; `fit` forgets it.
 
+        With ``checkpoint=PATH`` the file holds the stream after each batch, whole at any moment and without pickle, and
+        with ``resume=True`` another process continues from the last batch that was complete. If it is offered the
+        batches from the first one on, as a script that is run again does, it recognises those that were taken up and
+        passes over them: ``n_samples_seen_`` says up to which row, and ``labels_`` are by the medoids so far. Other
+        rows are new ones. Either way the result is that of a stream that nobody interrupted.
+
         Parameters
         ----------
         X : array-like, sparse array or sequence of objects
@@ -298,37 +308,56 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         >>> model.cluster_centers_.ravel().tolist(), model.medoid_indices_.tolist(), model.labels_.tolist()
         ([1.0, 10.0], [1, 4], [0, 1, 1])
         """
-        from medoids.stream import Stream, check_stream  # imports what fits
+        from medoids.stream import locked  # imports what fits
 
         before = self.__dict__.copy()
-        stream: Stream = self.__dict__.get("_stream") or Stream.begin(self.random_state)
-        follows = stream.seen > 0
         try:
-            X = check_data(X, self.metric, self, reset=not follows, kind=self._kind if follows else None)
-            self._kind = self._kind if follows else kind_of(self.metric, X)
-            settings = Settings.of(vars(self))
-            check_stream(settings, self.n_clusters, self._kind)
-            k, medoids = int(self.n_clusters), self.medoid_indices_ if follows else None
-            nearest = np.concatenate([each.min(axis=1) for each in self._distances(X)]) if follows else None
-            stream = deepcopy(stream)  # what was there stays if this batch fails
-            stream.add(X, sample_weight, nearest, k, np.zeros(0, dtype=np.intp) if medoids is None else medoids)
-            clustering, self._medoids = stream.fit(k, medoids, settings)
-            rows = clustering.medoid_indices
-            self.medoid_indices_, self.cluster_centers_ = stream.numbers[rows], take_rows(stream.rows, rows)
-            table = np.concatenate(list(self._distances(X)))
+            check_checkpoint(self.checkpoint, self.resume, self.n_clusters)
+            with locked(self.checkpoint) as file:
+                self._take_up(X, sample_weight, file)
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+        return self
+
+    def _take_up(self, X: Any, sample_weight: Any, file: Any) -> None:
+        """Take up a batch of a stream, or pass over it if that was done before the stream was resumed."""
+        from medoids.stream import about_stream, check_stream, open_stream
+
+        follows = "_stream" in self.__dict__
+        X = check_data(X, self.metric, self, reset=not follows, kind=self._kind if follows else None)
+        self._kind = self._kind if follows else kind_of(self.metric, X)
+        settings, k = Settings.of(vars(self)), self.n_clusters
+        check_stream(settings, k, self._kind)
+        about = about_stream(settings, k, self._kind, X)
+        # A copy: what was there stays if this batch fails.
+        stream = deepcopy(open_stream(self.__dict__.get("_stream"), settings, about, file))
+        if stream.seen and not follows:
+            fitted = dissimilarity(stream.rows, self.metric, self.metric_params)
+            self._medoids = fitted.take(np.searchsorted(stream.numbers, stream.medoids))
+        if not (file is not None and stream.skips(X, sample_weight)):
+            known = stream.seen > 0
+            nearest = np.concatenate([each.min(axis=1) for each in self._distances(X)]) if known else None
+            stream.add(X, sample_weight, nearest, int(k), stream.medoids)
+            clustering, self._medoids = stream.fit(int(k), stream.medoids if known else None, settings)
+            self._describe(clustering)
+            if file is not None:
+                stream.save(file, about)
+        elif not follows and stream.summary is not None:
+            self._describe(stream.summary.clustering(stream.medoids))
+        self.medoid_indices_ = stream.medoids
+        self.cluster_centers_ = take_rows(stream.rows, np.searchsorted(stream.numbers, stream.medoids))
+        table = np.concatenate(list(self._distances(X)))
         self.labels_, self.distances_ = table.argmin(axis=1), table.min(axis=1)
         self._stream, self.n_samples_seen_ = stream, stream.seen
         self._sample_weight = sample_weight
-        self._describe(clustering)
-        self.inertia_ = clustering.loss * stream.total
-        return self
+        assert stream.summary is not None
+        self.inertia_ = stream.summary.loss * stream.total
 
     def _describe(self, clustering: Clustering) -> None:
         """Set what a fit found, but for what has a row for each row of X."""
+        self.__dict__.pop("_model_file", None)
         self.n_clusters_ = len(clustering.medoid_indices)
         self.inertia_, self.loss_ = clustering.inertia, clustering.loss
         self.n_iter_ = clustering.n_swaps
@@ -366,6 +395,22 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         """Return minus the weighted sum of distances from new data to the nearest medoids."""
         distances = np.concatenate([distances.min(axis=1) for distances in self._distances(self._checked(X))])
         return -float(check_weights(sample_weight, len(distances)) @ distances)
+
+    def export(self, path: Any) -> None:
+        """Write the medoids, and what else `predict` needs, to a file of JSON that `medoids.load` reads.
+
+        The file has a version and a checksum, holds no code, and works with ``medoids predict`` as well. It is written
+        whole or not at all. ``labels_``, ``distances_`` and ``trace_`` are not part of it. A metric that is a function
+        is refused, since a file without code cannot hold it.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        check_is_fitted(self)
+        from medoids.storage.estimators import export_estimator
+
+        export_estimator(self, self._kind, self._medoids, path)
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)

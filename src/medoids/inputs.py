@@ -14,9 +14,10 @@ from scipy.sparse import csr_array, issparse
 from scipy.spatial.distance import squareform
 from sklearn.utils.validation import check_array, validate_data
 
-from medoids.distances import kind_of, names_of_kind, takes_gaps
+from medoids.distances import Degrees, kind_of, names_of_kind, takes_gaps
 from medoids.engine.arrays import Floats
 from medoids.engine.mapped import is_mapped, release
+from medoids.places import crs_of, is_places, points_of
 from medoids.storage.parquet_zarr import is_stored, unpacked
 
 __all__ = ["check_data"]
@@ -52,12 +53,10 @@ def check_data(X: Any, metric: Any, estimator: Any = None, *, reset: bool = True
             "X is an AnnData object; use medoids.anndata.kmedoids(adata, k, use_rep=...), or pass adata.X or "
             "adata.obsm['X_pca']"
         )
-    if hasattr(X, "geometry") and hasattr(X, "crs"):
-        raise TypeError(
-            f"X is a {type(X).__name__}; for points in metres pass numpy.column_stack([X.geometry.x, X.geometry.y]), "
-            "for degrees numpy.column_stack([X.geometry.y, X.geometry.x]) with metric='haversine' and "
-            "metric_params={'degrees': True, 'radius': 6371.0088}"
-        )
+    if estimator is not None and reset:
+        estimator.__dict__.pop("_crs", None)
+    if is_places(X):
+        return _check_places(X, metric, estimator, reset=reset)
     if is_stored(X):
         X = unpacked(X)
     kind = kind_of(metric, X) if kind is None else kind
@@ -78,6 +77,16 @@ def check_data(X: Any, metric: Any, estimator: Any = None, *, reset: bool = True
                 estimator.__dict__.pop(name, None)
         return _check_items(X, metric, kind) if kind in _CHECKS_OF_ITEMS else _check_objects(X)
     return _check_numbers(X, metric, kind, estimator, reset=reset)
+
+
+def _check_places(X: Any, metric: Any, estimator: Any, *, reset: bool) -> Any:
+    """Check points of GeoPandas, which an estimator converts to the CRS of its fit."""
+    points = points_of(X, metric, None if reset else getattr(estimator, "_crs", None))
+    kind = kind_of(metric, points)
+    checked = check_data(points, metric, estimator, reset=reset, kind=kind)
+    if estimator is not None and reset and X.crs is not None:
+        estimator._crs = crs_of(X)
+    return checked.view(Degrees) if isinstance(points, Degrees) else checked
 
 
 def _name(metric: Any) -> str:

@@ -57,6 +57,7 @@ from medoids.settings import (
     NEEDS_MATRIX,
     OPTIMAL_RESTARTS,
     RECTANGULAR,
+    WITHOUT_BOUNDS,
     Settings,
     check_algorithm,
     check_budget,
@@ -351,6 +352,7 @@ def fit(
                 if time_limit is not None:
                     run.threads.interrupts.limit(began + time_limit, search.time_to_finish())
                 solution = search.solve(checkpoint, announce)
+            run.outlook = None  # the search has ended
         except (KeyboardInterrupt, SystemError, TimeUp) as early:
             limit = early.keyword if isinstance(early, TimeUp) else None
             if limit is None and (not run.threads.interrupts.caused(early) or on_interrupt == "raise"):
@@ -360,9 +362,13 @@ def fit(
             solution, drawn = cut_short(search.rows(), search.best, search.fallback, from_sample=not run.has(Matrix))
         if problem.sizes is not None and not isinstance(solution.assignment, SizedAssignment):
             solution = constrained(search.rows(), solution)
-        warn_of_limit(solution, problem, run, limit=limit, drawn=drawn)
+        if problem.sizes is not None:
+            run.outlook = None  # of swaps without limits on sizes
+        known = _known_at_limit(solution, problem, run, search.algorithm) if limit is not None else ""
+        warn_of_limit(solution, problem, run, limit=limit, drawn=drawn, known=known)
         warn(solution.assignment)
-        clustering = described(solution, problem, run, search.algorithm, search.reason, settings)
+        reason = f"{search.reason}; stopped at {limit}{known}" if limit is not None else search.reason
+        clustering = described(solution, problem, run, search.algorithm, reason, settings)
     distance = problem.distance.inner if isinstance(problem.distance, Budgeted) else problem.distance
     return clustering, distance.take(clustering.medoid_indices)
 
@@ -472,11 +478,24 @@ def warn(assignment: Assignment) -> None:
         )
 
 
-def warn_of_limit(solution: Solution, problem: Problem, run: Run, *, limit: str | None = None, drawn: int = 0) -> None:
-    """Warn of a fit that a limit ended."""
+def _known_at_limit(solution: Solution, problem: Problem, run: Run, algorithm: str) -> str:
+    """Return what the bounds of an algorithm that samples say of the medoids that it was left with."""
+    if run.outlook is not None:
+        return f": {run.outlook.sentence(solution.assignment.loss / problem.total_weight)}"
+    if algorithm in NEEDS_MATRIX or problem.sizes is not None:
+        return ""
+    if algorithm in WITHOUT_BOUNDS:
+        return f": {algorithm} has no bounds, which would say how good the medoids are"
+    return ": its bounds say nothing of these medoids yet"
+
+
+def warn_of_limit(
+    solution: Solution, problem: Problem, run: Run, *, limit: str | None = None, drawn: int = 0, known: str = ""
+) -> None:
+    """Warn of a fit that a limit ended; ``known`` is what is known of its medoids."""
     if limit is not None:
         start = f" before the start was complete: {drawn} of {problem.k} medoids are drawn at random" if drawn else ""
-        message = f"stopped at {limit}{start}; increase {limit}"
+        message = f"stopped at {limit}{start}; increase {limit}{known}"
     elif run.proof is not None:
         message = run.proof.note
         if not message:
@@ -520,5 +539,6 @@ def described(
         sample_weight=None if (problem.weights == 1).all() else problem.weights.copy(),
         n_restarts=problem.n_restarts,
         rectangular=problem.rectangular,
+        outlook=run.outlook,
         **proof,
     )

@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.distances import Count
+from medoids.wording import counted
 
 __all__ = [
     "CLOSED_GAP",
     "Clustering",
+    "Outlook",
     "TraceRecord",
     "gap_between",
     "remember_data",
@@ -67,6 +69,36 @@ class TraceRecord:
     lower_bound: float | None = None
 
 
+@dataclass(frozen=True)
+class Outlook:
+    """What the search for the next swap knew when a limit ended it: how good the medoids are, by its bounds.
+
+    Attributes
+    ----------
+    left : int
+        Candidates that were not ruled out.
+    gain : float
+        The most by which any single swap may lower the loss: a mean distance, as `Clustering.loss`.
+    certain : bool
+        Whether this is proved, by the triangle inequality; otherwise it holds with the probability of the bounds.
+    """
+
+    left: int
+    gain: float
+    certain: bool = False
+
+    def sentence(self, loss: float) -> str:
+        """Say it, with the gain as a share of the loss.
+
+        >>> Outlook(1200, 0.02).sentence(4.0)
+        'by its bounds no single swap lowers the loss by more than 0.02 (0.50%); 1,200 candidates are not ruled out'
+        """
+        share = f" ({self.gain / abs(loss):.2%})" if loss else ""
+        how = "it is proved that" if self.certain else "by its bounds"
+        left = f"{counted(self.left, 'candidate')} {'is' if self.left == 1 else 'are'} not ruled out"
+        return f"{how} no single swap lowers the loss by more than {self.gain:.3g}{share}; {left}"
+
+
 @dataclass(frozen=True, eq=False)
 class Clustering:
     """What `k_medoids` found.
@@ -111,6 +143,9 @@ class Clustering:
         Nodes of branch and bound.
     rectangular : bool
         Whether X is a matrix of candidates and points, so that the medoids, which are rows of it, are no points.
+    outlook : Outlook or None
+        After a limit ended "pairedpam", "active" or one of the BanditPAM family: what its bounds say of the medoids.
+        None if it had none yet, or has none at all, as "clara" and "clarans".
     """
 
     medoid_indices: npt.NDArray[np.intp]
@@ -133,6 +168,7 @@ class Clustering:
     proved: bool | None = None
     nodes: int | None = None
     rectangular: bool = False
+    outlook: Outlook | None = None
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return a table with a line for each row of X: to join to your data, to group by, to save.

@@ -24,8 +24,8 @@ def blobs(tmp_path: Path) -> np.ndarray:
     return X.round(3)
 
 
-def test_a_table_a_reason_and_a_page(medoids: Run, tmp_path: Path, blobs: np.ndarray) -> None:
-    run = medoids("choose-k", "blobs.csv", "--k", "2:6", "--report", "k.html")
+def test_a_table_a_reason_and_a_page(program: Run, tmp_path: Path, blobs: np.ndarray) -> None:
+    run = program("choose-k", "blobs.csv", "--k", "2:6", "--report", "k.html")
     path = k_path(blobs, range(2, 7), random_state=0)
     assert f"suggested  {path.explain()}" in run.stdout
     lines = [line.split() for line in run.stdout.splitlines() if line[:3].strip().isdigit()]

@@ -7,6 +7,7 @@ import json
 import lzma
 import re
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,8 +63,8 @@ def test_progress_goes_to_standard_error_unless_quiet(medoids: Run, letter: np.n
     assert medoids("choose-k", "letter.csv", "--k", "2:4", "--quiet").stderr == ""
 
 
-def test_a_csv_gives_what_the_function_gives(medoids: Run, tmp_path: Path, letter: np.ndarray) -> None:
-    run = medoids("cluster", "letter.csv", "-k", 5, "--metric", "l1", "-o", "l.csv", "--medoids", "m.csv", "--json")
+def test_a_csv_gives_what_the_function_gives(program: Run, tmp_path: Path, letter: np.ndarray) -> None:
+    run = program("cluster", "letter.csv", "-k", 5, "--metric", "l1", "-o", "l.csv", "--medoids", "m.csv", "--json")
     found = k_medoids(letter.astype(float), 5, metric="l1", random_state=0)
     result = json.loads(run.stdout)
     assert result["loss"] == pytest.approx(found.loss)
@@ -265,16 +266,16 @@ def test_series_of_several_channels_in_both_layouts(medoids: Run, tmp_path: Path
     assert "holds series of several channels, but the model was made of series of one channel" in wrong.stderr
 
 
-def test_predict_of_scaled_vectors_keeps_the_labels(medoids: Run, tmp_path: Path, letter: np.ndarray) -> None:
-    medoids("cluster", "letter.csv", "-k", 5, "--scale", "standard", "--save", "model", "-o", "l.csv", "--ignore", "f3")
-    run = medoids("predict", "model", "letter.csv", "-o", "p.csv", "--json")
+def test_predict_of_scaled_vectors_keeps_the_labels(program: Run, tmp_path: Path, letter: np.ndarray) -> None:
+    program("cluster", "letter.csv", "-k", 5, "--scale", "standard", "--save", "model", "-o", "l.csv", "--ignore", "f3")
+    run = program("predict", "model", "letter.csv", "-o", "p.csv", "--json")
     assert json.loads(run.stdout)["files"] == {"output": "p.csv"}
     assert labels_of(tmp_path / "p.csv") == labels_of(tmp_path / "l.csv")
 
 
-def test_compare_reports_loss_time_and_distances(medoids: Run, tmp_path: Path, letter: np.ndarray) -> None:
+def test_compare_reports_loss_time_and_distances(program: Run, tmp_path: Path, letter: np.ndarray) -> None:
     algorithms = "pam,fastpam1,clara"
-    run = medoids("compare", "letter.csv", "-k", 4, "--algorithms", algorithms, "--plot", "c.svg", "--json")
+    run = program("compare", "letter.csv", "-k", 4, "--algorithms", algorithms, "--plot", "c.svg", "--json")
     lines = json.loads(run.stdout)["algorithms"]
     assert [line["algorithm"] for line in lines] == algorithms.split(",")
     assert lines[0]["medoids"] == lines[1]["medoids"]
@@ -289,8 +290,8 @@ def test_metrics_are_those_of_the_registry(medoids: Run) -> None:
     assert [entry["name"] for entry in result] == [entry.name for entry in available_metrics()]
 
 
-def test_demo_ends_with_the_path_of_the_report(medoids: Run, tmp_path: Path) -> None:
-    last = medoids("demo").stdout.splitlines()[-1]
+def test_demo_ends_with_the_path_of_the_report(program: Run, tmp_path: Path) -> None:
+    last = program("demo").stdout.splitlines()[-1]
     assert last.split() == ["report", str((tmp_path / "medoids-demo.html").resolve())]
     assert (tmp_path / "medoids-demo.html").read_text().count('class="card ') == 10
 
@@ -328,3 +329,32 @@ def test_a_stream_is_followed_in_batches(medoids: Run) -> None:
     assert [[7 * s % 13, 5 * s % 11] for s in result["medoids"]] == result["centers"]
     for wrong, message in ((["letter.csv"], "write - for letter.csv"), (["-", "--save", "m"], "leave --save out")):
         assert message in medoids("cluster", *wrong, "-k", 3, "--stream", code=2).stderr
+
+
+def test_a_stream_that_is_killed_is_continued(medoids: Run, tmp_path: Path) -> None:
+    lines = ["x,y\n", *(f"{7 * s % 13},{5 * s % 11}\n" for s in range(2500))]
+    options = ["cluster", "-", "-k", "3", "--stream", "--checkpoint", "c"]
+    with subprocess.Popen(
+        [Path(sys.executable).parent / "medoids", *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.writelines(lines[:1500])  # a batch and a half
+        process.stdin.flush()
+        while not process.stdout.readline().startswith("998,"):  # a header and 999 rows are a batch
+            pass
+        process.kill()
+    assert "add --resume to continue from it" in medoids(*options, code=1, stdin="".join(lines)).stderr
+    run = medoids(*options, "--resume", stdin="".join(lines))
+    assert "resumed: 999 rows were taken up before, and are only labelled again" in run.stderr
+    assert [int(row["row"]) for row in csv.DictReader(run.stdout.splitlines())] == list(range(2500))
+    whole = medoids("cluster", "-", "-k", 3, "--stream", stdin="".join(lines))
+    assert run.stdout.splitlines()[1000:] == whole.stdout.splitlines()[1000:]
+    assert run.stderr.splitlines()[-4:] == whole.stderr.splitlines()[-4:]
+    more = medoids(*options, "--resume", stdin="x,y\n1,2\n3,4\n")
+    assert "resumed: 2,500 rows were taken up before; new rows count from there" in more.stderr
+    assert [row["row"] for row in csv.DictReader(more.stdout.splitlines())] == ["2500", "2501"]

@@ -30,10 +30,10 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 GOOD = "a,b\n1,2\n3,4\n5,7\n2,1\n"
 
 
-def test_help_and_version_say_what_there_is(medoids: Run) -> None:
-    assert "cluster" in medoids("--help").stdout
-    assert "--scale" in medoids("cluster", "--help").stdout
-    assert medoids("--version").stdout.startswith("medoids ")
+def test_help_and_version_say_what_there_is(program: Run) -> None:
+    assert "cluster" in program("--help").stdout
+    assert "--scale" in program("cluster", "--help").stdout
+    assert program("--version").stdout.startswith("medoids ")
 
 
 @pytest.mark.parametrize(
@@ -238,12 +238,12 @@ def test_a_model_that_was_tampered_with_or_cut_is_refused(medoids: Run, tmp_path
     whole = _model(medoids, tmp_path)
     text = (tmp_path / "model").read_text()
     changed = json.loads(text)
-    changed["model"]["medoids"][0][0] += 1e-9
-    newer = {**whole, "version": 2}
+    changed["model"]["medoids"]["rows"][0][0] += 1e-9
+    newer = {**whole, "version": 3}
     cases = {
         json.dumps(changed): "checksum",
         text[: len(text) // 2]: "was cut",
-        json.dumps(newer): "version 2",
+        json.dumps(newer): "version 3",
         "{}": "not a model file",
         "\x80\x04K\x01.": "not a model file",  # a pickle
     }

@@ -58,18 +58,18 @@ def test_ctrl_c_keeps_the_rows(tmp_path: Path) -> None:
     assert "30 runs, about a minute on one core" in said
 
 
-def test_the_page_from_rows_that_are_there(medoids: Run_, tmp_path: Path) -> None:
+def test_the_page_from_rows_that_are_there(program: Run_, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     rows = ResultsFile(tmp_path / "out" / "rows.csv")
     for algorithm in ("BP", "BP++"):
         found = {"loss": "2.0", "build_loss": "2.5", "losses": "2.0", "swaps": "1", "converged": "True", "machine": "m"}
         counts = {f"{phase}_{kind}": "1" for phase in ("build", "swap") for kind in ("computed", "cpu")}
         rows.add(Trial("MNIST", 1_000, 10, 10, algorithm), {**found, **counts})
-    done = medoids("reproduce", "--no-run", "--out", "out", "--data", data.path("paper_logged_runs.csv").parent)
+    done = program("reproduce", "--no-run", "--out", "out", "--data", data.path("paper_logged_runs.csv").parent)
     assert "table-loss      Held: every ratio rounds to 1.00" in done.stdout
     assert "Not run: " in (tmp_path / "out" / "README.md").read_text()
     assert done.stderr == ""
-    one = medoids(
+    one = program(
         "reproduce", "fig-swaps", "--no-run", "--out", "out", "--data", data.path("paper_logged_runs.csv").parent
     )
     assert [line.split()[0] for line in one.stdout.splitlines()] == ["fig-swaps", "page"]

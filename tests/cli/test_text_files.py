@@ -17,7 +17,7 @@ import pytest
 from medoids.cli.contents import ReadOptions, Selection
 from medoids.cli.features import Features, make_features
 from medoids.cli.messages import Failure, WrongUsage
-from medoids.cli.model_schema import check_model_body
+from medoids.cli.model import check_reading
 from medoids.cli.reading import read
 from medoids.cli.results import write_table
 
@@ -249,7 +249,7 @@ def test_predict_reads_a_file_as_that_of_the_model_was_read(medoids: Run, tmp_pa
     medoids("cluster", "train.csv", "-k", 2, "--metric", "gower", "--encoding", "cp1252", "--save", "model")
     rows = list(csv.DictReader(medoids("predict", "model", "new.csv").stdout.splitlines()))
     model = json.loads((tmp_path / "model").read_text())["model"]
-    medoid = model["medoids"]["rows"]
+    medoid = [dict(zip(model["columns"], row, strict=True)) for row in model["medoids"]["rows"]]
     assert model["reading"]["dates"] == {"tag": "%d/%m/%Y"}
     # Gower: the mean over three columns of |difference| / range, or 0 and 1 for text; ranges are those of the fit.
     days = (datetime(2024, 12, 25) - datetime(2020, 2, 1)).days
@@ -288,7 +288,7 @@ def test_a_model_with_invalid_read_options(medoids: Run, tmp_path: Path) -> None
     (tmp_path / "x.csv").write_text("a,b\n1,2\n3,4\n")
     medoids("cluster", "x.csv", "-k", 1, "--save", "model", "-q")
     body = json.loads((tmp_path / "model").read_text())["model"]
-    check_model_body(body)
+    check_reading(body, "model")
     for wrong, words in (
         ({"decimal": ";"}, "model.reading.decimal is ';'; it must be one of"),
         ({"delimiter": "ab"}, "model.reading.delimiter is 'ab'; it must be one ASCII character"),
@@ -299,7 +299,7 @@ def test_a_model_with_invalid_read_options(medoids: Run, tmp_path: Path) -> None
         ({"x": 1}, "model.reading has an unknown 'x'"),
     ):
         with pytest.raises(ValueError, match=words):
-            check_model_body({**body, "reading": {**body["reading"], **wrong}})
+            check_reading({**body, "reading": {**body["reading"], **wrong}}, "model")
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 CUSTOMERS = "name,segment,age,spend\na,x,20,5\nb,x,21,5\nc,x,40,5\nd,y,60,100\ne,y,60,101\nf,-1,1,1\ng,,2,2\n"
 
 
-def test_a_table_and_a_file(medoids: Run, tmp_path: Path) -> None:
+def test_a_table_and_a_file(program: Run, tmp_path: Path) -> None:
     (tmp_path / "customers.csv").write_text(CUSTOMERS)
-    run = medoids("typical", "customers.csv", "--labels", "segment", "--id", "name", "-n", 2, "--output", "rows.csv")
+    run = program("typical", "customers.csv", "--labels", "segment", "--id", "name", "-n", 2, "--output", "rows.csv")
     lines = [line.split() for line in run.stdout.splitlines() if line[1:2] in ("x", "y")]
     assert [line[:3] for line in lines] == [["x", "b", "3"], ["x", "a", "3"], ["y", "d", "2"], ["y", "e", "2"]]
     # (1 + 0 + 19) / 3 and (0 + 1 + 20) / 3; ties go to the lowest row.

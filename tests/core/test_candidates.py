@@ -14,6 +14,7 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
 import oracle
+from everything import ANY_METRIC
 from medoids import KMedoids, certify, k_medoids, k_path
 from medoids.algorithms import ALGORITHMS
 from medoids.core.problem import Solution
@@ -91,6 +92,7 @@ def test_as_many_candidates_as_medoids(algorithm: str, init: str) -> None:
     assert found.converged
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.005, 0.5])
 @pytest.mark.parametrize("memory_limit", ["100kB", "2GiB"])
 def test_candidates_among_many_points(memory_limit: str, share: float) -> None:
@@ -126,7 +128,7 @@ def test_rows_of_weight_zero_are_no_candidates(memory_limit: Any) -> None:
 # --- rows with gaps under gower ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("algorithm", ["auto", *ALGORITHMS])
+@pytest.mark.parametrize("algorithm", ["auto", *ANY_METRIC])
 def test_rows_with_gaps_are_no_candidates(algorithm: str) -> None:
     frame = table(300, gaps=0.03)
     gap = frame["age"].isna().to_numpy()

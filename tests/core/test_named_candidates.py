@@ -110,6 +110,7 @@ def test_all_starts_of_a_rectangular_matrix(init: Any) -> None:
     assert certify(found, WIDE).swap is None
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:number of distinct medoids")
 def test_the_optimum_of_300_random_problems() -> None:
     tried = 0

@@ -35,7 +35,14 @@ def test_no_share_is_large_and_their_number_is_bounded(kind: str) -> None:
     assert 1000 <= counts.sum() <= 2000
 
 
-@pytest.mark.parametrize("algorithm", ["pairedpam", "banditpam++", "banditpam", "banditpam+va", "banditpam+pic"])
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        "pairedpam",
+        "banditpam++",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("banditpam", "banditpam+va", "banditpam+pic")),
+    ],
+)
 @pytest.mark.parametrize("kind", ["five", "twenty", "pareto"])
 def test_heavy_rows_are_not_missed(kind: str, algorithm: str) -> None:
     for seed in range(4 if algorithm in ("pairedpam", "banditpam++") else 1):
@@ -47,6 +54,7 @@ def test_heavy_rows_are_not_missed(kind: str, algorithm: str) -> None:
         assert found.inertia == pytest.approx(exact.inertia, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["auto", "pairedpam", "banditpam++"])
 @pytest.mark.parametrize("kind", ["five", "twenty", "pareto"])
 def test_heavy_rows_among_5000(kind: str, algorithm: str) -> None:
@@ -60,6 +68,7 @@ def test_heavy_rows_among_5000(kind: str, algorithm: str) -> None:
 
 # What approximate algorithms may lose: about as much as with equal weights, for which the mean over these seeds is
 # 4.4% for CLARA and 0.7% for CLARANS. Samples that ignore weights lose 23% to 11,000%.
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["clara", "clarans"])
 @pytest.mark.parametrize("kind", ["five", "twenty", "pareto"])
 def test_approximate_algorithms_see_heavy_rows(kind: str, algorithm: str) -> None:

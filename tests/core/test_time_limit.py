@@ -16,6 +16,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
+from everything import ANY_METRIC
 from medoids import Clustering, KMedoids, TraceRecord, k_medoids
 from medoids.algorithms import ALGORITHMS
 from medoids.core.rows import RowSource
@@ -67,7 +68,13 @@ def check_exact(found: Clustering, rows: Any = X) -> None:
 
 
 @pytest.mark.parametrize("algorithm", sorted(set(ALGORITHMS) - ONE_STEP))
-@pytest.mark.parametrize("rows", [X, np.random.default_rng(1).normal(size=(3100, 2))], ids=["small", "compiled"])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param(X, id="small"),
+        pytest.param(np.random.default_rng(1).normal(size=(3100, 2)), id="compiled", marks=pytest.mark.slow),
+    ],
+)
 def test_build_is_completed_by_drawn_rows(algorithm: str, rows: Any, clock: Clock) -> None:
     gap = 0.5 if algorithm == "optimal" else 0.0  # a proof of the optimum would take a minute
     keywords: dict[str, Any] = {"algorithm": algorithm, "gap": gap, "random_state": 0}
@@ -115,7 +122,7 @@ def test_a_limit_that_is_not_reached_changes_nothing(algorithm: str, clock: Cloc
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "swap"), [*((name, "best") for name in ["auto", *sorted(ALGORITHMS)]), ("pairedpam", "eager")]
+    ("algorithm", "swap"), [*((name, "best") for name in ["auto", *sorted(ANY_METRIC)]), ("pairedpam", "eager")]
 )
 def test_time_is_left_for_the_assignment_of_a_slow_metric(algorithm: str, swap: str, clock: Clock) -> None:
     def slow(a: Any, b: Any) -> float:

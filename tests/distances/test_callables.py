@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 from scipy.spatial.distance import cdist
 
+from everything import ANY_METRIC
 from medoids import KMedoids, k_medoids
-from medoids.algorithms import ALGORITHMS
 from medoids.distances import dissimilarity, kind_of
 from medoids.distances.callables import CallableDistance, JittedDistance, is_jitted
 
@@ -197,7 +197,7 @@ def _row(row: np.ndarray) -> int:
     return int(np.flatnonzero((row == X).all(axis=1))[0])
 
 
-@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+@pytest.mark.parametrize("algorithm", sorted(ANY_METRIC))
 def test_an_error_names_the_two_rows(algorithm: str) -> None:
     asked: list[tuple[int, int]] = []
 
@@ -213,7 +213,7 @@ def test_an_error_names_the_two_rows(algorithm: str) -> None:
     assert caught.value.__notes__ == [f"The metric was called with row {i} and row {s} of X."]
 
 
-@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+@pytest.mark.parametrize("algorithm", sorted(ANY_METRIC))
 def test_a_value_that_is_not_finite_names_the_two_rows(algorithm: str) -> None:
     def holey(a: np.ndarray, b: np.ndarray) -> float:
         return np.nan if _row(a) >= 20 and _row(b) == 55 else manhattan(a, b)

@@ -17,8 +17,8 @@ import joblib
 import numpy as np
 import pytest
 
+from everything import ANY_METRIC
 from medoids import KMedoids, k_medoids
-from medoids.algorithms import ALGORITHMS
 from medoids.distances import Calls, Tally
 
 WORDS = [f"{'a' * (i % 5)}{'b' * (i % 7)}{'c' * (i % 3)}" for i in range(24)]
@@ -163,7 +163,7 @@ def test_predict_in_processes() -> None:
     assert set(apart.ravel()) == {0, 0.25}
 
 
-@pytest.mark.parametrize("algorithm", ["auto", *sorted(ALGORITHMS)])
+@pytest.mark.parametrize("algorithm", ["auto", *sorted(ANY_METRIC)])
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("init", ["build", "random"])
 def test_no_pair_is_evaluated_twice(algorithm: str, symmetric: bool, init: str) -> None:

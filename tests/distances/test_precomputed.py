@@ -59,6 +59,7 @@ def test_a_matrix_of_any_type_gives_the_same_fit(kind: type, order: Any) -> None
     np.testing.assert_array_equal(D, before)
 
 
+@pytest.mark.slow
 def test_a_large_matrix_of_small_integers() -> None:
     # Beyond SMALL the sums are compiled; they must not be taken in the matrix's own type, which holds 255 at most.
     points = np.random.default_rng(1).integers(0, 200, size=SMALL + 1)

@@ -15,8 +15,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 import oracle
+from everything import ANY_METRIC
 from medoids import KMedoids, available_metrics, k_medoids
-from medoids.algorithms import ALGORITHMS
 from medoids.distances import count_rows, dissimilarity, take_rows
 from medoids.distances.registry import METRICS
 from medoids.inputs import check_data
@@ -59,7 +59,7 @@ def kind(request: pytest.FixtureRequest) -> tuple[Any, dict[str, Any], np.ndarra
 Kind = tuple[Any, dict[str, Any], np.ndarray]
 
 
-@pytest.mark.parametrize("algorithm", ["auto", *ALGORITHMS])
+@pytest.mark.parametrize("algorithm", ["auto", *ANY_METRIC])
 def test_every_algorithm(kind: Kind, algorithm: str) -> None:
     X, metric, D = kind
     found = k_medoids(X, K, **metric, algorithm=algorithm, random_state=0)

@@ -132,6 +132,7 @@ def test_rows_of_very_different_sizes(metric: str, kind: str, small: float, larg
     assert 0 < found.inertia == pytest.approx(loss, rel=1e-9, abs=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 @pytest.mark.parametrize(("small", "large"), [(1e-50, 1.0), (1e-170, 1.0), (1.0, 1e200)])
 def test_many_rows_of_very_different_sizes(metric: str, small: float, large: float) -> None:

@@ -244,6 +244,7 @@ def test_pams_medoids_of_dna(name: str) -> None:
         assert found.inertia == D[expected].min(axis=0).sum()
 
 
+@pytest.mark.slow
 def test_words_without_a_matrix() -> None:
     texts = data.words(2000)
     exact = k_medoids(texts, 10, metric="levenshtein", algorithm="fastpam1")

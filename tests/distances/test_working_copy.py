@@ -75,6 +75,7 @@ def test_angles_need_them() -> None:
     np.testing.assert_allclose(distance.block(slice(None), slice(None)), wanted, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["fastpam1", "pairedpam"])
 def test_medoids_are_the_same(algorithm: str) -> None:
     X = margins(3000)

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import oracle
+from everything import ANY_METRIC
 from fuzz.counts import COUNTS
 from fuzz.objects import FAMILIES, Family, Random, matrix_of
 from medoids import Clustering, KMedoids, k_medoids
-from medoids.algorithms import ALGORITHMS
 from medoids.settings import EAGER, NEEDS_MATRIX
 
 # A difference of losses below this share of sum w |d| is rounding.
 SHARE = 1e-9
 # Those whose answer no single swap improves, and those of them that follow PAM's own path.
-LOCAL_OPTIMUM = frozenset(ALGORITHMS) - {"alternate", "clara", "clarans"}
+LOCAL_OPTIMUM = frozenset(ANY_METRIC) - {"alternate", "clara", "clarans"}
 PAM_PATH = ("auto", "pam", "fastpam1", "pairedpam")
 # Rows up to which PAM's path is followed in plain loops.
 FOLLOWED = 24
@@ -58,7 +58,7 @@ class Problem:
 @st.composite
 def problems(draw: st.DrawFn, most_rows: int = 40) -> Problem:
     family = draw(st.sampled_from(("matrix", "symmetric", "euclidean", "manhattan")) | st.sampled_from(list(FAMILIES)))
-    algorithm = draw(st.sampled_from(("pairedpam", "fastpam")) | st.sampled_from(("auto", *ALGORITHMS)))
+    algorithm = draw(st.sampled_from(("pairedpam", "fastpam")) | st.sampled_from(("auto", *ANY_METRIC)))
     # Mostly as few rows as plain loops can follow.
     n = draw(st.integers(1, FOLLOWED) | st.integers(1, most_rows))
     k = draw(st.integers(1, min(n, 6)) | st.integers(1, n))
@@ -101,7 +101,7 @@ def weights_of(name: str, random: Random, n: int) -> Any:
 
 
 @dataclass(frozen=True)
-class Posed:
+class Case:
     """A problem's objects, plain distances, weights, and the keywords of the fit."""
 
     X: Any
@@ -122,7 +122,7 @@ class Posed:
         return SHARE * self.magnitude(medoids) + self.rounding * sum(self.w)
 
 
-def pose(problem: Problem, family: Family) -> Posed:
+def make_case(problem: Problem, family: Family) -> Case:
     random = Random(problem.seed)
     X = family.make(random, problem.n, problem.p, problem.sort)
     weights = weights_of(problem.weights, random, problem.n)
@@ -146,20 +146,20 @@ def pose(problem: Problem, family: Family) -> Posed:
         "random_state": problem.seed % 1000,
         "n_jobs": problem.n_jobs,
     }
-    return Posed(X, matrix_of(family, X), w, k, frozen, init, keywords, family.rounding)
+    return Case(X, matrix_of(family, X), w, k, frozen, init, keywords, family.rounding)
 
 
 def check(problem: Problem) -> None:
     """Fit a problem and fail if anything about the answer is wrong."""
-    posed = pose(problem, FAMILIES[problem.family])
+    case = make_case(problem, FAMILIES[problem.family])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", ConvergenceWarning)
-            found = k_medoids(posed.X, posed.k, **posed.keywords)
-            check_answer(found, posed)
-            check_optimum(found, posed, problem)
-            check_estimator(found, posed, problem)
+            found = k_medoids(case.X, case.k, **case.keywords)
+            check_answer(found, case)
+            check_optimum(found, case, problem)
+            check_estimator(found, case, problem)
     except ValueError as error:
         if not _rightly_refused(str(error), problem):
             COUNTS.add("problems", problem.algorithm, "failed")
@@ -182,18 +182,18 @@ def _rightly_refused(message: str, problem: Problem) -> bool:
     return problem.sort == "huge" or (problem.sort == "tiny" and (problem.family == "sqeuclidean" or samples))
 
 
-def check_answer(found: Clustering, posed: Posed) -> None:
+def check_answer(found: Clustering, case: Case) -> None:
     """Check the medoids, the labels, the distances and the loss against the plain distances."""
-    D, w, medoids = np.array(posed.D), np.array(posed.w), found.medoid_indices.tolist()
-    assert len(set(medoids)) == posed.k, "a medoid is repeated"
+    D, w, medoids = np.array(case.D), np.array(case.w), found.medoid_indices.tolist()
+    assert len(set(medoids)) == case.k, "a medoid is repeated"
     assert all(w[medoid] > 0 for medoid in medoids), "a row of weight 0 is a medoid"
-    assert set(posed.frozen) <= set(medoids), "a frozen medoid has left"
-    plain, slack = oracle.loss(posed.D, medoids, posed.w), posed.slack(medoids)
+    assert set(case.frozen) <= set(medoids), "a frozen medoid has left"
+    plain, slack = oracle.loss(case.D, medoids, case.w), case.slack(medoids)
     assert abs(found.inertia - plain) <= slack, f"the loss is {plain}, and {found.inertia} is reported"
     assert abs(found.loss * w.sum() - plain) <= slack, "loss is not inertia over the total weight"
     own = D[np.array(medoids)[found.labels], np.arange(len(D))]
     nearest = D[medoids].min(axis=0)
-    near = SHARE * abs(nearest) + posed.rounding
+    near = SHARE * abs(nearest) + case.rounding
     assert (own <= nearest + near).all(), "a label is not that of the nearest medoid"
     assert (abs(found.distances - own) <= near).all(), "a reported distance is wrong"
     for slot, medoid in enumerate(medoids):
@@ -203,7 +203,7 @@ def check_answer(found: Clustering, posed: Posed) -> None:
     assert all(later <= earlier for earlier, later in itertools.pairwise(losses)), "the loss rose"
 
 
-def check_optimum(found: Clustering, posed: Posed, problem: Problem) -> None:
+def check_optimum(found: Clustering, case: Case, problem: Problem) -> None:
     """Check that no swap improves the answer of a swap algorithm, and that exact ones went PAM's way."""
     if not found.converged:
         limited = found.algorithm == "optimal" or found.n_swaps >= problem.max_iter
@@ -211,40 +211,40 @@ def check_optimum(found: Clustering, posed: Posed, problem: Problem) -> None:
         return
     medoids = found.medoid_indices.tolist()
     if found.algorithm in LOCAL_OPTIMUM:
-        gain, swap = best_swap(posed, medoids)
-        assert gain <= posed.slack(medoids), f"{swap} lowers the loss by {gain}, and the fit says that it converged"
+        gain, swap = best_swap(case, medoids)
+        assert gain <= case.slack(medoids), f"{swap} lowers the loss by {gain}, and the fit says that it converged"
     own_start = problem.init in ("build", "rows")
     if problem.algorithm in PAM_PATH and problem.swap == "best" and own_start and problem.n <= FOLLOWED:
-        expected = pam_path(posed)
+        expected = pam_path(case)
         if expected is not None:
             assert sorted(medoids) == sorted(expected), f"PAM ends at {sorted(expected)}, not at {sorted(medoids)}"
 
 
-def check_estimator(found: Clustering, posed: Posed, problem: Problem) -> None:
+def check_estimator(found: Clustering, case: Case, problem: Problem) -> None:
     """Check that the estimator finds the same on another number of threads, and knows its own rows again."""
-    keywords = {**posed.keywords, "n_jobs": 3 - problem.n_jobs}
+    keywords = {**case.keywords, "n_jobs": 3 - problem.n_jobs}
     weights = keywords.pop("sample_weight")
-    model = KMedoids(posed.k, **keywords).fit(posed.X, sample_weight=weights)
+    model = KMedoids(case.k, **keywords).fit(case.X, sample_weight=weights)
     assert model.medoid_indices_.tolist() == found.medoid_indices.tolist(), "the second fit differs"
     assert model.labels_.tolist() == found.labels.tolist(), "the second fit's labels differ"
-    X = np.asarray(posed.X).T if model.metric == "precomputed" else posed.X
-    score, slack = model.score(X, sample_weight=weights), posed.slack(found.medoid_indices.tolist())
+    X = np.asarray(case.X).T if model.metric == "precomputed" else case.X
+    score, slack = model.score(X, sample_weight=weights), case.slack(found.medoid_indices.tolist())
     assert abs(score + found.inertia) <= slack, f"score(X) is {score}, and inertia {found.inertia}"
     rows, medoids = np.arange(problem.n), found.medoid_indices
-    to_each = np.array(posed.D)[medoids]
+    to_each = np.array(case.D)[medoids]
     predicted, labelled = to_each[model.predict(X), rows], to_each[found.labels, rows]
     # Which of several medoids that are equally near is told may differ.
-    assert (abs(predicted - labelled) <= SHARE * abs(labelled) + posed.rounding).all(), "predict(X) is not labels_"
+    assert (abs(predicted - labelled) <= SHARE * abs(labelled) + case.rounding).all(), "predict(X) is not labels_"
 
 
-def best_swap(posed: Posed, medoids: list[int]) -> tuple[float, str]:
+def best_swap(case: Case, medoids: list[int]) -> tuple[float, str]:
     """Return how much the best single swap lowers the loss, and which it is."""
-    D, w = np.array(posed.D), np.array(posed.w)
+    D, w = np.array(case.D), np.array(case.w)
     now = w @ D[medoids].min(axis=0)
     free = [i for i in range(len(D)) if w[i] > 0 and i not in medoids]
     best = (-np.inf, "no swap")
     for slot, out in enumerate(medoids):
-        if out in posed.frozen or not free:
+        if out in case.frozen or not free:
             continue
         rest = medoids[:slot] + medoids[slot + 1 :]
         remaining = D[rest].min(axis=0) if rest else np.full(len(D), np.inf)
@@ -254,31 +254,31 @@ def best_swap(posed: Posed, medoids: list[int]) -> tuple[float, str]:
     return best
 
 
-def pam_path(posed: Posed) -> list[int] | None:
+def pam_path(case: Case) -> list[int] | None:
     """Return where PAM ends, in plain loops; None if two choices are too close to tell on the way."""
-    D, w, k = posed.D, posed.w, posed.k
+    D, w, k = case.D, case.w, case.k
     rows = [row for row in range(len(D)) if w[row] > 0]
-    medoids = list(posed.frozen) if posed.init is None else list(posed.init)
+    medoids = list(case.frozen) if case.init is None else list(case.init)
     while len(medoids) < k:
         options = [(oracle.loss(D, [*medoids, i], w), [*medoids, i]) for i in rows if i not in medoids]
-        chosen = _clear_lowest(options, posed)
+        chosen = _clear_lowest(options, case)
         if chosen is None:
             return None
         medoids = chosen
     while True:
         options = [(oracle.loss(D, medoids, w), medoids)]
         for slot, out in enumerate(medoids):
-            if out not in posed.frozen:
+            if out not in case.frozen:
                 swapped = [[*medoids[:slot], i, *medoids[slot + 1 :]] for i in rows if i not in medoids]
                 options += [(oracle.loss(D, others, w), others) for others in swapped]
-        chosen = _clear_lowest(options, posed)
+        chosen = _clear_lowest(options, case)
         if chosen is None or chosen == medoids:
             return chosen
         medoids = chosen
 
 
-def _clear_lowest(options: list[tuple[float, list[int]]], posed: Posed) -> list[int] | None:
+def _clear_lowest(options: list[tuple[float, list[int]]], case: Case) -> list[int] | None:
     ordered = sorted(options)
-    if len(ordered) > 1 and ordered[1][0] - ordered[0][0] <= 10 * posed.slack(ordered[0][1]):
+    if len(ordered) > 1 and ordered[1][0] - ordered[0][0] <= 10 * case.slack(ordered[0][1]):
         return None
     return ordered[0][1]

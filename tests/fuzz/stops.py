@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from hypothesis import strategies as st
 
+from everything import ANY_METRIC
 from fuzz.children import STDERR, STDOUT, run_child
 from fuzz.command import names_in
 from fuzz.counts import COUNTS
-from medoids.algorithms import ALGORITHMS
 
 SIGNALS = {"interrupt": signal.SIGINT, "kill": signal.SIGKILL, "terminate": signal.SIGTERM}
 # Exit codes of a command that ended by itself or by a signal; SIGTERM may arrive before the command listens to it.
@@ -41,7 +41,7 @@ def stopped(draw: st.DrawFn) -> Stopped:
     # Few data sets, so that the uninterrupted result of most is known already.
     return Stopped(
         # "optimal" goes on from its medoids and its bound, but with another tree: nodes and bound may differ.
-        algorithm=draw(st.sampled_from(("auto", *sorted(set(ALGORITHMS) - {"optimal"})))),
+        algorithm=draw(st.sampled_from(("auto", *sorted(set(ANY_METRIC) - {"optimal"})))),
         seed=draw(st.integers(0, 1)),
         n=draw(st.sampled_from((150, 250))),
         k=draw(st.sampled_from((5, 12))),
@@ -55,7 +55,7 @@ def _arguments(job: Stopped) -> list[str]:
     return [*fit, *outputs, "--checkpoint", "fit.checkpoint", "--resume", "--quiet", "--json"]
 
 
-def _pose(job: Stopped, folder: Path) -> None:
+def _write_data(job: Stopped, folder: Path) -> None:
     np.save(folder / "points.npy", np.random.RandomState(job.seed).normal(size=(job.n, 3)))
 
 
@@ -64,7 +64,7 @@ def _whole(job: Stopped) -> tuple[dict[str, str], str, float]:
     """Return what an uninterrupted fit writes and prints, and the seconds it takes."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _pose(job, folder)
+        _write_data(job, folder)
         code, seconds = run_child(folder, _arguments(job))
         assert code == 0, (folder / STDERR).read_text()
         return _outputs(folder), (folder / STDOUT).read_text(), seconds
@@ -98,7 +98,7 @@ def check(job: Stopped) -> None:
         files, printed, seconds = _whole(replace(job, stops=()))
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            _pose(job, folder)
+            _write_data(job, folder)
             killed = False
             for how, moment in job.stops:
                 code, _ = run_child(folder, _arguments(job), SIGNALS[how], moment * seconds)

@@ -27,7 +27,7 @@ X = np.random.RandomState(5).rand(150, 3)
 
 
 def stop_at(count: int) -> Callable[[TraceRecord], None]:
-    """Ctrl-C when so many steps have been made."""
+    """Press Ctrl-C after a number of steps."""
     steps: list[TraceRecord] = []
 
     def callback(step: TraceRecord) -> None:
@@ -66,7 +66,13 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+# Of several that take the same way through the code, one is quick.
+SLOW_CASES = ("banditpam", "banditpam+va", "banditpam+pic", "clarans", "pam", "starts", "starts of clarans")
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=[pytest.mark.slow] if case in SLOW_CASES else []) for case in CASES]
+)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_fit_stopped_after_any_step_goes_on_to_the_same_result(case: str, tmp_path: Path) -> None:
     keywords = {"random_state": 5, **CASES[case]}
@@ -502,6 +508,7 @@ def test_the_command_goes_on_after_ctrl_c(tmp_path: Path) -> None:
     assert "--resume needs --checkpoint PATH" in alone.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "metric"),
     [(["ape", "apes", "zebra", "cobra", "tape", "tapes"], "levenshtein"), ([{1}, {1, 2}, {3}, {3, 4}], "jaccard")],

@@ -20,8 +20,7 @@
       tables.py         columns of a table as numbers or texts
     results.py        tables of labels and medoids, and a summary
       spreadsheets.py   text in CSV files that a spreadsheet would take for a formula
-    model.py          the file of ``cluster --save``
-      model_schema.py   the checks of that file
+    model.py          the model of ``cluster --save``, and new data as it takes them
 
 A face of the package: it may import every other room, and no room imports it. Modules that commands load at start
 import neither NumPy nor pyarrow, so that ``--help`` answers at once. Exit codes: 0 done, 1 failed, 2 wrong usage,

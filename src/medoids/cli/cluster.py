@@ -46,16 +46,19 @@ from medoids.cli.options import (
     RestartsOption,
     ScaleOption,
     SeedOption,
+    TypesOption,
     WeightsOption,
+    metric_of_types,
     name_ending_in,
     one_of,
     parse_algorithm,
+    parse_init,
     parse_labels_name,
     parse_metric_params,
     refuse_unused_image_shape,
     refuse_used_checkpoint,
 )
-from medoids.cli.workflow import claimed, file_title, load_features, write_report
+from medoids.cli.workflow import claimed, file_title, load_features, rows_like, write_report
 from medoids.wording import counted
 
 __all__ = ["cluster", "predict"]
@@ -69,6 +72,7 @@ def cluster(
     k: KOption,
     metric: MetricOption = None,
     metric_param: MetricParamOption = None,
+    types: TypesOption = None,
     algorithm: Annotated[
         str,
         typer.Option(
@@ -85,6 +89,15 @@ def cluster(
             rich_help_panel=FIT_PANEL,
         ),
     ] = "distance",
+    init: Annotated[
+        str,
+        typer.Option(
+            metavar="START",
+            help="build, lab, random, k-medoids++ or heuristic; the rows to start from, such as 3,17,40; or a file "
+            "with k rows like those of FILE, for each of which the nearest row is taken.",
+            rich_help_panel=FIT_PANEL,
+        ),
+    ] = "build",
     columns: ColumnsOption = None,
     ignore: IgnoreOption = None,
     id: IdOption = None,
@@ -167,7 +180,9 @@ def cluster(
     ] = False,
     checkpoint: Annotated[
         str | None,
-        typer.Option(help="Save the state to this file after each step, for --resume.", rich_help_panel=FIT_PANEL),
+        typer.Option(
+            help="Save the state to this file after each step or batch, for --resume.", rich_help_panel=FIT_PANEL
+        ),
     ] = None,
     resume: Annotated[
         bool,
@@ -213,17 +228,20 @@ def cluster(
 
     if as_json and output == "-":
         raise WrongUsage("--json and --output - both want standard output; name a file for one of them")
+    refuse_used_checkpoint(checkpoint, resume)
+    start = parse_init(init)
     if stream:
         _follow_input(
             file,
-            {"--output": output, "--medoids": medoids, "--report": report, "--save": save, "--checkpoint": checkpoint},
+            {"--output": output, "--medoids": medoids, "--report": report, "--save": save},
             ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes),
             Selection(columns, ignore, id, weights),
-            metric,
+            metric_of_types(metric, types),
             {
                 "n_clusters": k,
-                "metric_params": parse_metric_params(metric_param),
+                "metric_params": parse_metric_params(metric_param, types),
                 "algorithm": algorithm,
+                "init": start,
                 "swap": swap,
                 "max_iter": max_iter,
                 "memory_limit": memory_limit,
@@ -235,57 +253,60 @@ def cluster(
                 "max_evaluations": max_evaluations,
                 "frozen_medoids": frozen,
                 "candidates": candidates,
+                "checkpoint": checkpoint,
+                "resume": resume,
             },
             as_json=as_json,
             quiet=quiet,
         )
         return
     refuse_unused_image_shape(image_shape, report)
-    refuse_used_checkpoint(checkpoint, resume)
     wanted = {"output": output, "medoids": medoids, "report": report, "save": save}
     paths = {option: path for option, path in wanted.items() if path is not None and path != "-"}
-    with claimed(paths, file) as drafts:
+    with claimed(paths, file, *([init] if isinstance(start, Path) else [])) as drafts:
         found = load_features(
             file,
             ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes),
             Selection(columns, ignore, id, weights),
-            metric=metric,
+            metric=metric_of_types(metric, types),
             precomputed=precomputed,
             scale=scale,
             k=k,
             quiet=quiet,
         )
-        from medoids.api import k_medoids
+        from medoids.api import fit_checked
+        from medoids.inputs import check_data
+        from medoids.settings import Settings
 
+        settings = Settings(
+            metric=found.metric,
+            metric_params=parse_metric_params(metric_param, types),
+            algorithm=algorithm,
+            objective=objective,
+            init=rows_like(found, start) if isinstance(start, Path) else start,
+            swap=swap,
+            tol=tol,
+            max_iter=max_iter,
+            time_limit=time_limit,
+            gap=gap,
+            max_evaluations=max_evaluations,
+            n_restarts=restarts,
+            memory_limit=memory_limit,
+            frozen_medoids=frozen,
+            candidates=candidates,
+            min_size=min_size,
+            max_size=max_size,
+            checkpoint=checkpoint,
+            resume=resume,
+            random_state=seed,
+            n_jobs=jobs,
+            verbose=0 if quiet else 1,
+        )
         began = perf_counter()
         try:
-            clustering = k_medoids(
-                found.X,
-                k,
-                sample_weight=found.weights,
-                on_interrupt="return" if keep_best else "raise",
-                metric=found.metric,
-                metric_params=parse_metric_params(metric_param),
-                algorithm=algorithm,
-                objective=objective,
-                swap=swap,
-                tol=tol,
-                max_iter=max_iter,
-                time_limit=time_limit,
-                gap=gap,
-                max_evaluations=max_evaluations,
-                n_restarts=restarts,
-                memory_limit=memory_limit,
-                frozen_medoids=frozen,
-                candidates=candidates,
-                min_size=min_size,
-                max_size=max_size,
-                checkpoint=checkpoint,
-                resume=resume,
-                random_state=seed,
-                n_jobs=jobs,
-                verbose=0 if quiet else 1,
-            )
+            X = check_data(found.X, found.metric)
+            on_interrupt = "return" if keep_best else "raise"
+            clustering, distance = fit_checked(X, k, found.weights, settings, on_interrupt=on_interrupt)
         except KeyboardInterrupt:
             if checkpoint is not None and Path(checkpoint).exists():
                 sys.stderr.write(
@@ -302,7 +323,7 @@ def cluster(
         if save is not None:
             from medoids.cli.model import save_model
 
-            save_model(drafts["save"], found, clustering)
+            save_model(drafts["save"], found, clustering, distance)
         if report is not None:
             write_report(drafts["report"], found, clustering, f"{k} medoids of {file_title(file)}", image_shape)
     result = {**cluster_summary(found, clustering, seconds), "files": paths}
@@ -374,6 +395,21 @@ def predict(
             rich_help_panel=OUTPUT_PANEL,
         ),
     ] = None,
+    soft: Annotated[
+        bool,
+        typer.Option(
+            "--memberships",
+            help="Also write how much each row belongs to each medoid, as in fuzzy c-medoids: shares that sum to 1.",
+            rich_help_panel=OUTPUT_PANEL,
+        ),
+    ] = False,
+    fuzziness: Annotated[
+        float,
+        typer.Option(
+            help="With --memberships: how soft they are, above 1; in proportion to d^(-1 / (fuzziness - 1)).",
+            rich_help_panel=OUTPUT_PANEL,
+        ),
+    ] = 2.0,
     as_json: AsJsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -381,7 +417,10 @@ def predict(
     from medoids.cli.model import load_model
     from medoids.cli.reading import read
     from medoids.cli.results import labels_table, write_table
+    from medoids.quality.membership import memberships
 
+    if not fuzziness > 1:
+        raise WrongUsage(f"--fuzziness {fuzziness:g} must be a number above 1; 2 is usual")
     paths = {"output": output} if output is not None and output != "-" else {}
     how = ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes)
     with claimed(paths, file, model) as drafts:
@@ -396,10 +435,14 @@ def predict(
         distances = loaded.distances(loaded.data_of(contents))
         labels = distances.argmin(axis=0)
         table = labels_table(labels, distances.min(axis=0), ids, id or "row")
+        shares = memberships(distances.T, fuzziness).tolist() if soft else []
+        for j, column in enumerate(zip(*shares, strict=True)):
+            table = table.append_column(f"membership_{j}", [column])
         if paths:
             write_table(table, drafts["output"], Path(str(output)).suffix)
     if as_json:
-        print_json({"n": len(labels), "k": loaded.k, "labels": labels.tolist(), "files": paths})
+        found = {"memberships": shares} if soft else {}
+        print_json({"n": len(labels), "k": loaded.k, "labels": labels.tolist(), **found, "files": paths})
     elif not paths:
         write_table(table, sys.stdout.buffer, ".csv")
     else:

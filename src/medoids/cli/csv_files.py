@@ -232,7 +232,10 @@ def _parse(data: Any, delimiter: str, header: bool, decimal: str, types: dict[st
                 ),
             )
         except pa.ArrowInvalid as error:
+            # A quoted cell that is longer than a block may also look like lines of different lengths: which error comes
+            # first depends on Arrow's threads.
             longer = "straddling" in str(error) or "cannot infer number of columns" in str(error)
+            longer |= quotes and "columns, got" in str(error)
             if not longer or block >= min(len(data), _LARGEST_ARROW_BLOCK):
                 raise
             block = min(8 * block, _LARGEST_ARROW_BLOCK)

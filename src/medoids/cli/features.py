@@ -12,37 +12,15 @@ from scipy.sparse import issparse
 from medoids.cli.contents import Contents, ReadOptions, Selection
 from medoids.cli.messages import Failure, WrongUsage
 from medoids.cli.tables import canonical_table, default_metric, feature_columns, is_numeric, number_columns, text_column
-from medoids.distances import available_metrics, kinds_of, takes_gaps
+from medoids.distances import Scaling, available_metrics, kinds_of, takes_gaps
 from medoids.engine.arrays import Float64s
 from medoids.engine.threads import spans
 from medoids.wording import unknown
 
-__all__ = ["Features", "Scaling", "as_rows", "make_features", "metric_kinds"]
+__all__ = ["Features", "as_rows", "make_features", "metric_kinds"]
 
 # Rows checked for NaN at a time: an array on disk need not fit in memory.
 _CHECKED_ROWS = 1 << 16
-
-
-@dataclass(frozen=True)
-class Scaling:
-    """Columns are shifted by ``centre`` and divided by ``spread``."""
-
-    centre: Float64s
-    spread: Float64s
-
-    @classmethod
-    def fit(cls, X: Float64s, how: str) -> Scaling:
-        """Use mean and standard deviation, or median and interquartile range; a constant column is only shifted."""
-        if how == "standard":
-            centre, spread = X.mean(axis=0), X.std(axis=0)
-        else:
-            low, centre, high = np.quantile(X, [0.25, 0.5, 0.75], axis=0)
-            spread = high - low
-        return cls(centre, np.where(spread > 0, spread, 1.0))
-
-    def apply(self, X: Float64s) -> Float64s:
-        scaled: Float64s = X - self.centre
-        return np.divide(scaled, self.spread, out=scaled)
 
 
 @dataclass
@@ -59,6 +37,8 @@ class Features:
         Columns of vectors and tables.
     rest : pyarrow Table or None
         Columns of the file that are not features, written beside the medoids.
+    from_table : bool
+        Whether ``names`` are those of a table; columns of an array are called x0, x1, ...
     how : ReadOptions
         How the file was read.
     """
@@ -73,6 +53,7 @@ class Features:
     weights: Float64s | None = None
     scaling: Scaling | None = None
     rest: Any = None
+    from_table: bool = False
     notes: list[str] = field(default_factory=list)
     how: ReadOptions = field(default_factory=ReadOptions)
 
@@ -108,7 +89,7 @@ def make_features(contents: Contents, selection: Selection, metric: str | None, 
             raise WrongUsage(f"--scale {scale} is for rows of numbers; these are {found.kind}, under {found.metric}")
         found.original = np.asarray(found.X, dtype=np.float64)
         found.scaling = Scaling.fit(found.original, scale)
-        found.X = found.scaling.apply(found.original)
+        found.X = found.scaling(found.original)
     return found
 
 
@@ -139,7 +120,7 @@ def _from_table(contents: Contents, selection: Selection, metric: str | None) ->
             f"--metric {metric} takes {' or '.join(sorted(kinds))}, but {name} has the columns {', '.join(chosen)}; "
             "choose one with --columns, or another metric"
         )
-    found = Features(X, kind, metric, X, names=chosen, notes=notes)
+    found = Features(X, kind, metric, X, names=chosen, from_table=True, notes=notes)
     if selection.id is not None:
         found.ids, found.id_name = table[selection.id].to_pylist(), selection.id
     if selection.weights is not None:

@@ -39,7 +39,8 @@ _KEYWORDS = {
 }
 # These are also plain English words, so they are replaced only where a value follows.
 _OPTIONS = _KEYWORDS | {
-    name: f"--{name}" for name in ("algorithm", "metric", "objective", "swap", "tol", "gap", "checkpoint", "resume")
+    name: f"--{name}"
+    for name in ("algorithm", "metric", "objective", "init", "swap", "tol", "gap", "checkpoint", "resume")
 }
 _QUOTED = r"'[^']*'"
 _VALUE = "|".join(

@@ -48,10 +48,13 @@ __all__ = [
     "RestartsOption",
     "ScaleOption",
     "SeedOption",
+    "TypesOption",
     "WeightsOption",
+    "metric_of_types",
     "name_ending_in",
     "one_of",
     "parse_algorithm",
+    "parse_init",
     "parse_k_bounds",
     "parse_labels_name",
     "parse_metric_params",
@@ -121,8 +124,24 @@ def parse_algorithm(given: str, option: str = "--algorithm") -> str:
     return one_of(option, "auto", *ALGORITHM_NAMES)(given)
 
 
-def parse_metric_params(given: list[str] | None) -> dict[str, Any] | None:
-    """Return the parameters as a dictionary; values that are not JSON are text."""
+def parse_init(given: str) -> Any:
+    """Return the name of a start, a list of row numbers, or the path of a file."""
+    from medoids.settings import INITS  # loads scikit-learn
+
+    if given in INITS:
+        return given
+    if re.fullmatch(r"\s*\d+\s*(,\s*\d+\s*)*", given):
+        return [int(row) for row in given.split(",")]
+    if not Path(given).exists():
+        raise WrongUsage(
+            f"--init {given} must be {', '.join(INITS)}, row numbers counted from 0 and separated by commas, such as "
+            "3,17,40, or a file with rows; there is no such file"
+        )
+    return Path(given)
+
+
+def parse_metric_params(given: list[str] | None, types: list[str] | None = None) -> dict[str, Any] | None:
+    """Return the parameters as a dictionary; values that are not JSON are text. ``types`` are those of --type."""
     found: dict[str, Any] = {}
     for part in given or []:
         name, equals, value = part.partition("=")
@@ -132,7 +151,31 @@ def parse_metric_params(given: list[str] | None) -> dict[str, Any] | None:
             found[name] = json.loads(value)
         except (ValueError, RecursionError):
             found[name] = value
+    if types:
+        found["type"] = _columns_of_types(types)
     return found or None
+
+
+def _columns_of_types(types: list[str]) -> dict[str, list[str]]:
+    """Return the columns of each type of --type.
+
+    >>> _columns_of_types(["asymm=rare,ill", "ordratio=rank", "asymm=old"])
+    {'asymm': ['rare', 'ill', 'old'], 'ordratio': ['rank']}
+    """
+    found: dict[str, list[str]] = {}
+    for part in types:
+        type_, equals, columns = part.partition("=")
+        if not equals or not columns:
+            raise WrongUsage(f"--type {part} must be TYPE=COLUMNS, such as asymm=rare,ill")
+        found.setdefault(type_, []).extend(map(str.strip, columns.split(",")))
+    return found
+
+
+def metric_of_types(metric: str | None, types: list[str] | None) -> str | None:
+    """Return the metric, which is gower where --type is given."""
+    if types and metric not in (None, "gower"):
+        raise WrongUsage(f"--type is for --metric gower, not {metric}; leave one of them out")
+    return "gower" if types else metric
 
 
 def refuse_unused_image_shape(image_shape: tuple[int, ...] | None, report: str | None) -> None:
@@ -292,6 +335,16 @@ MetricParamOption = Annotated[
         "--metric-param",
         metavar="NAME=VALUE",
         help="Parameter of the metric, such as p=3; may be repeated.",
+        rich_help_panel=FIT_PANEL,
+    ),
+]
+TypesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="TYPE=COLUMNS",
+        help="How gower compares columns, as in R's daisy: ordratio=rank, logratio=income, asymm=rare,ill, factor=id; "
+        "may be repeated.",
         rich_help_panel=FIT_PANEL,
     ),
 ]

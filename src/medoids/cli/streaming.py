@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO
 
@@ -33,14 +34,18 @@ def follow(
     from medoids.estimator import KMedoids
 
     model: KMedoids | None = None
+    resumed = settings["checkpoint"] is not None and Path(settings["checkpoint"]).exists()
     for found in _batches(sys.stdin.buffer, how, selection, metric):
         if model is None:
             print_notes([f"{found.metric} distance, in batches of {_BATCH_LINES:,} lines"], quiet)
             model = KMedoids(metric=found.metric, **settings)
             if not as_json:
                 sys.stdout.write("row,cluster,distance\n")
-        first = model.n_samples_seen_ if hasattr(model, "n_samples_seen_") else 0
         model.partial_fit(found.X, sample_weight=found.weights)
+        first = model._stream.offered - len(model.labels_)
+        if resumed:
+            print_notes([_resumed(model.n_samples_seen_, first)], quiet)
+            resumed = False
         if not as_json:
             pairs = zip(model.labels_.tolist(), model.distances_.tolist(), strict=True)
             sys.stdout.writelines(f"{first + s},{label},{distance!r}\n" for s, (label, distance) in enumerate(pairs))
@@ -55,6 +60,13 @@ def follow(
         shown = zip(result["medoids"], centers, strict=True)
         notes = [f"medoid {j}: row {row}, {truncated(str(c), _SHOWN)}" for j, (row, c) in enumerate(shown)]
         print_notes([*notes, f"{counted(result['n'], 'row')}, mean distance about {result['loss']:.6g}"], quiet)
+
+
+def _resumed(seen: int, first: int) -> str:
+    """Say how many rows a stream had taken up when it was resumed, given the number of the first row that came."""
+    if first == 0:
+        return f"resumed: {counted(seen, 'row')} were taken up before, and are only labelled again"
+    return f"resumed: {counted(first, 'row')} were taken up before; new rows count from there"
 
 
 def _batches(lines: BinaryIO, how: ReadOptions, selection: Selection, metric: str | None) -> Iterator[Features]:

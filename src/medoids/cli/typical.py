@@ -32,7 +32,9 @@ from medoids.cli.options import (
     PrecomputedOption,
     QuietOption,
     ScaleOption,
+    TypesOption,
     WeightsOption,
+    metric_of_types,
     parse_labels_name,
     parse_metric_params,
 )
@@ -57,6 +59,7 @@ def typical(
     n: Annotated[int, typer.Option("-n", min=1, help="How many rows of each cluster.", rich_help_panel=FIT_PANEL)] = 1,
     metric: MetricOption = None,
     metric_param: MetricParamOption = None,
+    types: TypesOption = None,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = None,
     id: IdOption = None,
@@ -99,7 +102,7 @@ def typical(
             file,
             ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes),
             Selection(columns, ignore, id, weights, labels),
-            metric=metric,
+            metric=metric_of_types(metric, types),
             precomputed=precomputed,
             scale=scale,
             k=1,
@@ -112,7 +115,7 @@ def typical(
             [None if label == "-1" else label for label in found.rest[labels].to_pylist()],  # among texts
             n=n,
             metric=found.metric,
-            metric_params=parse_metric_params(metric_param),
+            metric_params=parse_metric_params(metric_param, types),
             sample_weight=found.weights,
             n_jobs=jobs,
         )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from medoids.cli.contents import ReadOptions, Selection
 from medoids.cli.messages import Failure, WrongUsage, print_notes
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from medoids.quality.k_path import KPath
     from medoids.result import Clustering
 
-__all__ = ["claimed", "file_title", "load_features", "write_report"]
+__all__ = ["claimed", "file_title", "load_features", "rows_like", "write_report"]
 
 
 @contextmanager
@@ -75,6 +75,24 @@ def load_features(
     if k > len(found):
         raise Failure(f"-k {k} is more than the {counted(len(found), 'row')} of {file}; ask for at most {len(found)}")
     return found
+
+
+def rows_like(found: Features, path: Path) -> Any:
+    """Return the rows of another file in the form of those that were loaded, with the same columns and scale."""
+    from medoids.cli.features import make_features
+    from medoids.cli.reading import read
+
+    texts = [] if found.kind != "table" else [name for name in found.names or () if str(found.X[name].type) == "string"]
+    contents = read(str(path), replace(ReadOptions(), texts=tuple(texts)), like=found.how)
+    if contents.kind == "table" and found.from_table:
+        names = found.names or []
+        if missing := [name for name in names if name not in contents.values.column_names]:
+            raise Failure(f"{path} has no column {missing[0]!r}; it needs those of the data: {', '.join(names)}")
+        contents.values = contents.values.select(names)
+    rows = make_features(contents, Selection(), found.metric, "none")
+    if rows.kind != found.kind:
+        raise Failure(f"{path} holds {rows.kind}, but the data are {found.kind}; rows of --init must be like them")
+    return rows.X if found.scaling is None else found.scaling(rows.X)
 
 
 def file_title(file: str) -> str:

@@ -264,6 +264,8 @@ class Assignment:
     def after_swaps(self, rows: Float64s) -> tuple[Float64s, Float64s]:
         """Losses and magnitudes, both of shape (slots, candidates), after a swap with each of some candidates."""
         losses = np.array([self.swap_losses(row) for row in rows]).T
+        if min(rows.min(initial=0), self.d1.min(initial=0)) >= 0:  # nothing cancels
+            return losses, losses
         return losses, np.array([self.swap_magnitudes(row) for row in rows]).T
 
     def after_additions(self, rows: Float64s) -> tuple[Float64s, Float64s]:

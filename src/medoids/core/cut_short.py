@@ -42,12 +42,15 @@ def cut_short(
     run.allowance.lift()
     run.journal = None  # the checkpoint stays at the last step, from which the search can resume
     run.resume(rows.assign)  # a checkpoint that the algorithm did not get to
+    if len(run.medoids) < problem.k:
+        run.outlook = None
     if best is not None and len(run.medoids) < problem.k:
         return replace(best, converged=False), 0
     if fallback is not None and len(run.medoids) < problem.k:
         run.medoids, run.trace = tuple(fallback.tolist()), []
     solution, drawn = _finish(rows, from_sample=from_sample)
     if best is not None and best.assignment.loss <= solution.assignment.loss:
+        run.outlook = None  # of other medoids
         return replace(best, converged=False), 0
     return solution, drawn
 

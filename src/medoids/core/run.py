@@ -16,7 +16,7 @@ from medoids.core.problem import Problem
 from medoids.distances import Allowance, Counted, Tally
 from medoids.engine.arrays import Float64s
 from medoids.engine.threads import Threads
-from medoids.result import TraceRecord
+from medoids.result import Outlook, TraceRecord
 from medoids.storage.checkpoints import Checkpoint
 from medoids.storage.saved import Best, Saved, random_of, state_of
 
@@ -87,6 +87,8 @@ class Run:
         Where in its own course an algorithm was that is resumed; empty at a fresh start.
     proof : Proof or None
         Of "optimal".
+    outlook : Outlook or None
+        What a search under way knows of the swaps of the current medoids.
     """
 
     def __init__(
@@ -112,6 +114,7 @@ class Run:
         self.trace: list[TraceRecord] = []
         self.position: dict[str, Any] = {}
         self.proof: Proof | None = None
+        self.outlook: Outlook | None = None
 
     def part(self, problem: Problem) -> Run:
         """Return the run of a part of the problem, whose steps are reported to nobody."""
@@ -212,7 +215,7 @@ class Run:
         )
         self.trace.append(step)
         # Kept apart from the assignment, which an interrupt may catch in the middle of an update.
-        self.medoids = tuple(assignment.medoids)
+        self.medoids, self.outlook = tuple(assignment.medoids), None
         if self.journal is not None:
             self.journal.store(self, {"swaps": sum(s.phase == "swap" for s in self.trace), **(position or {})})
         for watcher in self._watchers:

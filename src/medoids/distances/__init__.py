@@ -38,6 +38,7 @@ Files:
 from medoids.distances.budgeted import Allowance, Budgeted
 from medoids.distances.calls import Calls
 from medoids.distances.counting import Count, Counted, Tally
+from medoids.distances.haversine import Degrees
 from medoids.distances.objects import count_points, count_rows, take_rows
 from medoids.distances.protocol import Dissimilarity, Facts, Floats, Index
 from medoids.distances.registry import (
@@ -49,8 +50,10 @@ from medoids.distances.registry import (
     kind_of,
     kinds_of,
     names_of_kind,
+    restored,
     takes_gaps,
 )
+from medoids.distances.transformed import Scaling
 from medoids.engine.budget import SMALL
 from medoids.engine.mapped import is_mapped, release
 
@@ -62,11 +65,13 @@ __all__ = [
     "Calls",
     "Count",
     "Counted",
+    "Degrees",
     "Dissimilarity",
     "Facts",
     "Floats",
     "Index",
     "MetricInfo",
+    "Scaling",
     "Tally",
     "available_metrics",
     "count_points",
@@ -78,6 +83,7 @@ __all__ = [
     "kinds_of",
     "names_of_kind",
     "release",
+    "restored",
     "take_rows",
     "takes_gaps",
 ]

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -24,13 +20,6 @@ __all__ = ["Elementwise"]
 _CENTRED = frozenset({"manhattan", "chebyshev", "minkowski"})
 # Without a unit: tests of equality, and shares.
 _WITHOUT_UNIT = frozenset({"hamming", "jaccard", "jensenshannon"})
-
-
-@cache
-def _kernel(metric: str, *, tile: bool) -> Callable[..., Any]:
-    from medoids.distances.kernels.elementwise import block_kernel, tile_kernel
-
-    return tile_kernel(metric) if tile else block_kernel(metric)
 
 
 class Elementwise(VectorDistance):
@@ -106,6 +95,8 @@ class Elementwise(VectorDistance):
         i, j = numbers_of(rows, len(X)), numbers_of(columns, len(Y))
         if not self._compiled:
             return self._check(self._mend_powers(self._scipy(X[rows], Y[columns]), X, i, Y, j), i, j)
+        from medoids.distances.kernels.elementwise import block_kernel, tile_kernel
+
         # The rows from which near pairs, and powers that underflow, are computed again.
         source, others, a, b, near = X, Y, i, j, 0.0
         numbers, norms = np.zeros(0, dtype=np.intp), np.zeros(0)
@@ -113,8 +104,8 @@ class Elementwise(VectorDistance):
             numbers, norms, near = self._numbers(slice(None)), self._lengths, NEAR_DIFFERENCE
             source, others, a, b = self._X, self._X, numbers[i], numbers[j]
         out = np.empty((len(i), len(j)), dtype=np.float32 if single else np.float64)
-        fill = _kernel(self._metric, tile=single and min(out.shape) >= FEW_ROWS)
-        fill(X, i, Y, j, out.dtype.type(self._p), source, norms, numbers, near, out)
+        fill = tile_kernel if single and min(out.shape) >= FEW_ROWS else block_kernel
+        fill(self._metric)(X, i, Y, j, out.dtype.type(self._p), source, norms, numbers, near, out)
         return self._check(self._mend_powers(out, source, a, others, b), i, j)
 
     def _scipy(self, X: Floats, Y: Floats) -> Float64s:

@@ -9,7 +9,7 @@ of a column that was constant are only tested for equality. Rows without a commo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.distances.encoded import Encoded, Vocabulary
-from medoids.distances.gower_types import Logarithms, Order, Ranks, is_missing, types_of_columns
+from medoids.distances.gower_types import Logarithms, Order, Ranks, Scale, is_missing, scale_of, types_of_columns
 from medoids.engine.arrays import Bools, Float64s, Rows
 from medoids.engine.budget import COSTS
 
-__all__ = ["Gower"]
+__all__ = ["Gower", "table_columns"]
 
 
 @dataclass
@@ -33,7 +33,7 @@ class _Column:
     low: float = 0.0
     range: float = 0.0
     categories: Vocabulary | None = None  # None: numbers
-    translate: Callable[[Any], Float64s] | None = None  # into numbers; None: as they are
+    translate: Scale | None = None  # into numbers; None: as they are
     asymmetric: bool = False
 
     def encode(self, values: Any) -> Float64s:
@@ -44,6 +44,26 @@ class _Column:
             )
         numbers = _translated(self.translate, values)
         return (numbers - self.low) / self.range if self.range > 0 else numbers - self.low
+
+    def described(self) -> dict[str, Any]:
+        """Return what was fitted, as plain values; categories follow from the rows that are compared."""
+        found = {"name": self.name, "weight": self.weight}
+        if self.asymmetric:
+            return {**found, "presence": list(self.categories or ())}
+        if self.categories is not None:
+            return {**found, "categories": True}
+        scale = self.translate.described() if self.translate is not None else {}
+        return {**found, "low": self.low, "range": self.range, **scale}
+
+    @classmethod
+    def restored(cls, fitted: dict[str, Any], values: Any) -> _Column:
+        """Return the column that was described so, with some of its values."""
+        name, weight = fitted["name"], fitted["weight"]
+        if "presence" in fitted or "categories" in fitted:
+            categories = Vocabulary()
+            categories.numbers(fitted.get("presence") or (value for value in values if not is_missing(value)))
+            return cls(name, weight, categories=categories, asymmetric="presence" in fitted)
+        return cls(name, weight, fitted["low"], fitted["range"], translate=scale_of(name, fitted))
 
 
 class Gower(Encoded):
@@ -62,17 +82,25 @@ class Gower(Encoded):
     type : mapping of types to columns, or None
         As in R's daisy: {"asymm": ["rare"]}; ``gower_types.py`` lists the types. Without one, numbers and dates are
         numbers, ordered categories of a frame are ordered, and everything else is compared.
+    columns : list of dict, or None
+        What `fitted` returned for all rows, of which X are some: then the other parameters have no effect.
     """
 
     symmetric = True
 
-    def __init__(self, X: Any, weights: Any = None, categorical: Any = (), type: Any = None) -> None:
-        table, orders = _columns(X), _orders(X)
-        given = _check_weights(weights, list(table))
-        _check_names("categorical", categorical, list(table))
-        types = dict.fromkeys(orders, "ordered") | types_of_columns(type, list(table))
-        types |= dict.fromkeys(categorical, "factor")
-        fitted = [_fit(name, given[name], values, types.get(name), orders) for name, values in table.items()]
+    def __init__(
+        self,
+        X: Any,
+        weights: Any = None,
+        categorical: Any = (),
+        type: Any = None,
+        columns: list[dict[str, Any]] | None = None,
+    ) -> None:
+        table = table_columns(X)
+        if columns is None:
+            fitted = _fit_all(X, table, weights, categorical, type)
+        else:
+            fitted = [_Column.restored(column, table[column["name"]]) for column in columns]
         # Numbers first, then what is compared, then what is compared unless both rows lack it.
         self._columns = sorted(fitted, key=lambda column: (column.asymmetric, column.range == 0))
         self._numeric = sum(column.range > 0 for column in fitted)
@@ -91,13 +119,16 @@ class Gower(Encoded):
             )
         return rows
 
+    def fitted(self) -> dict[str, Any]:
+        return {"columns": [column.described() for column in self._columns]}
+
     def complete(self) -> Bools:
         """Rows with a value in every column of positive weight, other than columns without any value."""
         missing = np.isnan(self._objects[:, self._weights > 0])
         return np.asarray(~missing[:, ~missing.all(axis=0)].any(axis=1))
 
     def _encode(self, queries: Any) -> Float64s:
-        table = _columns(queries)
+        table = table_columns(queries)
         lacking = [column.name for column in self._columns if column.name not in table]
         if lacking:
             raise ValueError(f"X lacks column {lacking[0]!r} of the fit; its columns are {list(table)}")
@@ -112,8 +143,10 @@ class Gower(Encoded):
         return out
 
 
-def _columns(X: Any) -> dict[Any, Any]:
+def table_columns(X: Any) -> dict[Any, Any]:
     """Return a sequence of values for each column, by name or by number."""
+    if isinstance(X, dict):
+        return X
     if isinstance(X, np.ndarray):
         return dict(enumerate(X.T))
     import narwhals as nw
@@ -180,6 +213,14 @@ def _orders(X: Any) -> dict[Any, list[Any]]:
     return found
 
 
+def _fit_all(X: Any, table: dict[Any, Any], weights: Any, categorical: Any, type: Any) -> list[_Column]:
+    given, orders = _check_weights(weights, list(table)), _orders(X)
+    _check_names("categorical", categorical, list(table))
+    types = dict.fromkeys(orders, "ordered") | types_of_columns(type, list(table))
+    types |= dict.fromkeys(categorical, "factor")
+    return [_fit(name, given[name], values, types.get(name), orders) for name, values in table.items()]
+
+
 def _fit(name: Any, weight: float, values: Any, type: str | None, orders: dict[Any, list[Any]]) -> _Column:
     if type == "asymm":
         return _Column(name, weight, categories=_presence(name, values), asymmetric=True)
@@ -190,8 +231,8 @@ def _fit(name: Any, weight: float, values: Any, type: str | None, orders: dict[A
             categories.numbers(value for value in values if not is_missing(value))
         except TypeError:
             raise TypeError(
-                f"column {name!r} of X holds {_type_name(values[0])}s, which are neither numbers nor categories; "
-                "drop it, or write a metric f(a, b) of your own"
+                f"column {name!r} of X holds {values[0].__class__.__name__}s, which are neither numbers nor "
+                "categories; drop it, or write a metric f(a, b) of your own"
             ) from None
         return _Column(name, weight, categories=categories)
     if not numeric and name not in orders:
@@ -199,7 +240,7 @@ def _fit(name: Any, weight: float, values: Any, type: str | None, orders: dict[A
             f"metric_params: type says that column {name!r} is {type!r}, but it holds no numbers and no ordered "
             "categories of a frame; make it one, such as pandas.Categorical(values, categories, ordered=True)"
         )
-    translate: Callable[[Any], Float64s] | None = None
+    translate: Scale | None = None
     if name in orders:
         translate = Order(name, orders[name])
     elif type in ("ordered", "ordratio"):
@@ -220,10 +261,6 @@ def _fit(name: Any, weight: float, values: Any, type: str | None, orders: dict[A
     return _Column(name, weight, low, high - low, translate=translate)
 
 
-def _type_name(value: Any) -> str:
-    return type(value).__name__
-
-
 def _presence(name: Any, values: Any) -> Vocabulary:
     """Return numbers of the two values of an asymmetric column: 0 for what says that something is not there."""
     different = sorted({value for value in values.tolist() if not is_missing(value)})
@@ -239,7 +276,7 @@ def _presence(name: Any, values: Any) -> Vocabulary:
     return presence
 
 
-def _translated(translate: Callable[[Any], Float64s] | None, values: Any) -> Float64s:
+def _translated(translate: Scale | None, values: Any) -> Float64s:
     """Return the values of a column as numbers, in the order or on the scale that its type says."""
     if isinstance(translate, Order):
         return translate(values)

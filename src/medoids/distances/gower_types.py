@@ -11,15 +11,25 @@ numeric     numbers
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from medoids.engine.arrays import Float64s
 
-__all__ = ["TYPES", "Logarithms", "Order", "Ranks", "is_missing", "types_of_columns"]
+__all__ = ["TYPES", "Logarithms", "Order", "Ranks", "Scale", "is_missing", "scale_of", "types_of_columns"]
 
 TYPES = ("asymm", "factor", "logratio", "nominal", "numeric", "ordered", "ordratio", "symm")
+
+
+class Scale(Protocol):
+    """How the values of a column become numbers."""
+
+    def __call__(self, values: Any, /) -> Float64s: ...
+
+    def described(self) -> dict[str, Any]:
+        """Return what `scale_of` needs to make it again, as plain values."""
+        ...
 
 
 class Order:
@@ -27,6 +37,9 @@ class Order:
 
     def __init__(self, name: Any, categories: list[Any]) -> None:
         self._name, self._ranks = name, {category: float(rank) for rank, category in enumerate(categories)}
+
+    def described(self) -> dict[str, Any]:
+        return {"order": list(self._ranks)}
 
     def __call__(self, values: Any) -> Float64s:
         unknown = next((value for value in values if not is_missing(value) and value not in self._ranks), None)
@@ -44,6 +57,9 @@ class Ranks:
     def __init__(self, numbers: Float64s) -> None:
         self._known = np.unique(numbers[~np.isnan(numbers)])
 
+    def described(self) -> dict[str, Any]:
+        return {"ranks": self._known.tolist()}
+
     def __call__(self, numbers: Float64s) -> Float64s:
         if len(self._known) == 0:
             return numbers
@@ -57,6 +73,9 @@ class Logarithms:
     def __init__(self, name: Any) -> None:
         self._name = name
 
+    def described(self) -> dict[str, Any]:
+        return {"logarithms": True}
+
     def __call__(self, numbers: Float64s) -> Float64s:
         wrong = numbers <= 0
         if wrong.any():
@@ -67,6 +86,19 @@ class Logarithms:
             )
         found: Float64s = np.log10(numbers)
         return found
+
+
+def scale_of(name: Any, described: Mapping[str, Any]) -> Scale | None:
+    """Return the scale that was described so; None for numbers as they are.
+
+    >>> scale_of("grade", {"order": ["low", "high"]})(["high", None]).tolist()
+    [1.0, nan]
+    """
+    if "order" in described:
+        return Order(name, described["order"])
+    if "ranks" in described:
+        return Ranks(np.array(described["ranks"], dtype=np.float64))
+    return Logarithms(name) if "logarithms" in described else None
 
 
 def types_of_columns(given: Any, names: list[Any]) -> dict[Any, str]:

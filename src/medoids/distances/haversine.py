@@ -11,7 +11,14 @@ from medoids.distances.protocol import Facts, Floats
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS
 
-__all__ = ["Haversine"]
+__all__ = ["EARTH_RADIUS", "Degrees", "Haversine"]
+
+# Mean radius in metres: great-circle distances are then within 0.6% of those on the ellipsoid.
+EARTH_RADIUS = 6_371_008.8
+
+
+class Degrees(np.ndarray[Any, np.dtype[np.float64]]):
+    """Latitude and longitude in degrees, of which "euclidean" is the distance on the ground in metres."""
 
 
 class Haversine(Encoded):
@@ -22,18 +29,18 @@ class Haversine(Encoded):
     X : array of shape (n, 2)
         Latitude and longitude.
     degrees : bool
-        Whether they are in degrees; radians, as in scikit-learn, if not.
+        Whether they are in degrees; radians, as in scikit-learn, if not. `Degrees` are in any case.
     radius : float
         Of the sphere, in the unit of the distances; the Earth's mean radius is 6371.0088 km.
     """
 
-    symmetric = True
+    symmetric = triangle = True
     cost = COSTS["haversine"].pair
 
     def __init__(self, X: Floats, *, degrees: bool, radius: Any) -> None:
         if not isinstance(radius, (int, float, np.number)) or not 0 < radius < np.inf:
             raise ValueError(f"metric_params={{'radius': {radius!r}}}: haversine needs a number > 0")
-        self._degrees, self._radius = bool(degrees), float(radius)
+        self._degrees, self._radius = bool(degrees) or isinstance(X, Degrees), float(radius)
         self._store(self._radians(X, "row"))
 
     def _radians(self, X: Floats, word: str) -> Float64s:
@@ -41,6 +48,7 @@ class Haversine(Encoded):
             raise ValueError(
                 f"metric='haversine' takes two columns, latitude and longitude; X has {X.shape[1]} columns"
             )
+        X = np.asarray(X)
         places = np.radians(X) if self._degrees else X.astype(np.float64)
         beyond = np.abs(places[:, 0]) > np.pi / 2 + 1e-9
         if beyond.any():

@@ -21,7 +21,7 @@ from medoids.distances.protocol import Floats, Index
 from medoids.distances.scaling import ANGULAR, UnitRule
 from medoids.distances.working_copy import VectorDistance, fits_float32, varying_columns
 from medoids.engine.arrays import Float64s, Rows
-from medoids.engine.budget import COSTS, FEW_ROWS, NEAR_PRODUCT
+from medoids.engine.budget import COSTS, FEW_ROWS, NARROW_COLUMNS, NEAR_DIFFERENCE, NEAR_PRODUCT
 from medoids.engine.threads import row_spans
 
 __all__ = ["InnerProduct"]
@@ -138,6 +138,13 @@ class InnerProduct(VectorDistance):
     def block(self, rows: Index, columns: Index) -> Floats:
         i, j = self._numbers(rows), self._numbers(columns)
         out = np.empty((len(i), len(j)), self.dtype)
+        if self._compiled and not self.exact and not self._angular and self._work.shape[1] <= NARROW_COLUMNS:
+            from medoids.distances.kernels.products import narrow_block
+
+            A, B = self._work[rows], np.ascontiguousarray(self._work[columns].T)
+            lengths, near = (self._lengths[rows], self._lengths[columns]), 2 * NEAR_DIFFERENCE**2
+            narrow_block(A, B, *lengths, self._X, i, j, self._shift, self._scale, near, self._power, out)
+            return out
         np.matmul(self._work[rows], self._work[columns].T, out=out)
         return self._finish(out, self._lengths[rows], self._lengths[columns], i, j)
 

@@ -152,6 +152,13 @@ class Dissimilarity(Searchable, Shareable, ABC):
     def take(self, rows: Index) -> Dissimilarity:
         """Return the same distance among some of the objects, with everything that was fitted to all of them."""
 
+    def fitted(self) -> dict[str, Any]:
+        """Return what was fitted to all objects and does not follow from some of them, as parameters of plain values.
+
+        The same distance among some of the objects is made of these, the metric and its parameters: by ``restored``.
+        """
+        return {}
+
     @abstractmethod
     def cross(self, queries: Any) -> Float64s:
         """Return distances d(object, query) from all objects to new data, of shape (n, queries)."""
@@ -177,6 +184,9 @@ class Wrapper(Dissimilarity):
     @property
     def n_rows(self) -> int:
         return self._inner.n_rows
+
+    def fitted(self) -> dict[str, Any]:
+        return self._inner.fitted()
 
     def prepare(self, threads: Threads | None = None) -> None:
         self._inner.prepare(threads)

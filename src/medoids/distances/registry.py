@@ -19,7 +19,7 @@ from medoids.distances.callables import CallableDistance, JittedDistance, is_jit
 from medoids.distances.calls import Calls
 from medoids.distances.elementwise import Elementwise
 from medoids.distances.gower import Gower
-from medoids.distances.haversine import Haversine
+from medoids.distances.haversine import EARTH_RADIUS, Degrees, Haversine
 from medoids.distances.inner_product import InnerProduct
 from medoids.distances.known import NanEuclidean
 from medoids.distances.precomputed import Precomputed
@@ -29,7 +29,7 @@ from medoids.distances.scaling import UnitRule
 from medoids.distances.series import Warping
 from medoids.distances.sparse import Sets, Sparse
 from medoids.distances.strings import STRING_METRICS, Strings
-from medoids.distances.transformed import Transformed, covariance_map, shares_of_rows, variance_map
+from medoids.distances.transformed import Scaling, Transformed, covariance_map, shares_of_rows, variance_map
 from medoids.distances.trees import Trees
 from medoids.engine.budget import SCIPY_COORDINATES, SMALL
 
@@ -44,6 +44,7 @@ __all__ = [
     "kind_of",
     "kinds_of",
     "names_of_kind",
+    "restored",
     "takes_gaps",
 ]
 
@@ -105,12 +106,12 @@ def _minkowski(X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
 
 def _seuclidean(X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
     transform = variance_map(X, **parameters)
-    return Transformed(_make_vectors("euclidean", transform(X), {}), transform)
+    return Transformed(_make_vectors("euclidean", transform(X), {}), transform, transform.fitted)
 
 
 def _mahalanobis(X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
     transform = covariance_map(X, **parameters)
-    return Transformed(_make_vectors("euclidean", transform(X), {}), transform)
+    return Transformed(_make_vectors("euclidean", transform(X), {}), transform, transform.fitted)
 
 
 def _jensenshannon(X: Floats, parameters: dict[str, Any]) -> Dissimilarity:
@@ -146,11 +147,9 @@ def _sparse(name: str, formula: str, *aliases: str, degree: int | None = None) -
 
 def _series(name: str, formula: str, costs: dict[str, Any] | None = None, *, degree: int | None = None) -> MetricEntry:
     parameters = {"window": None, "layout": None, **(costs or {})}
-    return MetricEntry(name, (), formula, partial(_make_series, name), parameters, kind="series", degree=degree)
-
-
-def _make_series(name: str, X: Any, parameters: dict[str, Any]) -> Dissimilarity:
-    return Warping(name, X, **parameters)
+    return MetricEntry(
+        name, (), formula, lambda X, given: Warping(name, X, **given), parameters, kind="series", degree=degree
+    )
 
 
 _METRIC_ENTRIES = [
@@ -196,6 +195,13 @@ _METRIC_ENTRIES = [
     _sparse("sqeuclidean", "sum (x - y)^2", degree=2),
     _sparse("cosine", "1 - <x, y> / (|x| |y|)"),
     _sparse("manhattan", "sum |x - y|", "l1", "cityblock", degree=1),
+    MetricEntry(
+        "euclidean",
+        ("l2",),
+        "great circle in metres, of points of GeoPandas in degrees",
+        lambda X, parameters: Haversine(X, degrees=True, radius=EARTH_RADIUS),
+        kind="coordinates",
+    ),
     MetricEntry("jaccard", (), "1 - |a and b| / |a or b|", lambda X, parameters: Sets(X), kind="sets"),
     _sparse("jaccard", "the same of the columns that are not 0"),
     _vectors("jaccard", "the same of the columns that are not 0"),
@@ -335,9 +341,11 @@ def kind_of(metric: Any, X: Any = None) -> str:
 
 
 def _recognise(X: Any) -> str:
-    """Return "sparse", "sets", "strings" (text, or sequences of anything but numbers) or "vectors"."""
+    """Return "sparse", "coordinates", "sets", "strings" (text, or sequences of anything but numbers) or "vectors"."""
     if issparse(X):
         return "sparse"
+    if isinstance(X, Degrees):
+        return "coordinates"
     if hasattr(X, "columns"):
         X = X[X.columns[0]] if len(X.columns) == 1 else None
     elif getattr(X, "ndim", 1) == 2 and X.dtype.kind in "OUS" and X.shape[1] == 1:
@@ -371,16 +379,43 @@ def dissimilarity(
         raise TypeError(f"metric_params={metric_params!r} must be a dict of the metric's keywords, such as {{'p': 3}}")
     parameters = dict(metric_params or {})
     if callable(metric):
-        symmetric = bool(parameters.pop("symmetric", False))
+        symmetric, triangle = (bool(parameters.pop(name, False)) for name in ("symmetric", "triangle"))
+        function: Dissimilarity
         if is_jitted(metric):
-            return JittedDistance(X, metric, parameters, symmetric)
-        return CallableDistance(X, metric, parameters, symmetric, calls)
-    entry = find_metric(metric, kind_of(metric, X))
+            function = JittedDistance(X, metric, parameters, symmetric)
+        else:
+            function = CallableDistance(X, metric, parameters, symmetric, calls)
+        function.triangle = triangle
+        return function
+    return _named(X, metric, kind_of(metric, X), parameters, {})
+
+
+def restored(
+    X: Any, metric: str, kind: str, metric_params: dict[str, Any] | None, fitted: dict[str, Any]
+) -> Dissimilarity:
+    """Return the dissimilarity among some of the objects of a fit, with what ``fitted()`` said was fitted to all.
+
+    ``scaling`` among this says how rows were scaled before the fit: X and new data are those before.
+
+    >>> restored(np.array([[1.0, 5.0]]), "seuclidean", "vectors", None, {"V": [4.0, 25.0]}).cross(np.zeros((1, 2)))
+    array([[1.11803399]])
+    """
+    parameters = {name: value for name, value in fitted.items() if name != "scaling"}
+    if "scaling" not in fitted:
+        return _named(X, metric, kind, dict(metric_params or {}), parameters)
+    scaling = Scaling(*(np.array(fitted["scaling"][name], dtype=np.float64) for name in ("centre", "spread")))
+    inner = _named(scaling(X), metric, kind, dict(metric_params or {}), parameters)
+    return Transformed(inner, scaling, {"scaling": fitted["scaling"]})
+
+
+def _named(X: Any, metric: str, kind: str, parameters: dict[str, Any], fitted: dict[str, Any]) -> Dissimilarity:
+    """Return the dissimilarity of a metric that has a name."""
+    entry = find_metric(metric, kind)
     unknown = sorted(set(parameters) - set(entry.parameters))
     if unknown:
         takes = f"takes {sorted(entry.parameters)}" if entry.parameters else "takes none"
         raise ValueError(f"metric_params: {unknown[0]!r} is unknown; metric={entry.name!r} {takes}")
-    parameters = {**entry.parameters, **parameters}
+    parameters = {**entry.parameters, **parameters, **fitted}
     if entry.degree is not None:
         scaling = UnitRule(entry.name, entry.degree, parameters.get("p", _MINKOWSKI_POWERS.get(entry.name)))
         e = scaling.unit(X, float32=entry.kind == "vectors" and len(X) > SMALL)

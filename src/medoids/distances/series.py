@@ -27,7 +27,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import copy
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -44,13 +43,6 @@ __all__ = ["Warping"]
 _LAYOUTS = ("channels_last", "channels_first")
 # All samples, of shape (samples, channels), and where each series starts.
 _Joined = tuple[Float64s, Rows]
-
-
-@cache
-def _kernel(metric: str) -> Callable[..., Any]:
-    from medoids.distances.kernels.series import elastic_kernel
-
-    return elastic_kernel(metric)
 
 
 class Warping(Scalable, Encoded):
@@ -92,6 +84,9 @@ class Warping(Scalable, Encoded):
                 stacklevel=callers_level(),
             )
 
+    def fitted(self) -> dict[str, Any]:
+        return {"layout": self._layout}  # by which a warning about it is not repeated
+
     def _store(self, objects: _Joined) -> None:
         self._objects = values, starts = objects
         self.n = len(starts) - 1
@@ -119,6 +114,8 @@ class Warping(Scalable, Encoded):
         return values, starts
 
     def _compare(self, objects: _Joined, i: Rows, others: _Joined, j: Rows) -> Float64s:
+        from medoids.distances.kernels.series import elastic_kernel
+
         (X, x_starts), (values, starts) = objects, others
         # Series of one length share a pass, so they are brought together.
         lengths = starts[j + 1] - starts[j]
@@ -130,7 +127,7 @@ class Warping(Scalable, Encoded):
         sides = self._sides(X, x_starts), self._sides(values, starts)
         # What a cell needs to know beside the samples: c of msm, 2 nu of twe.
         p = self._costs.get("c", 2 * self._costs.get("nu", 0.0))
-        _kernel(self._metric)(
+        elastic_kernel(self._metric)(
             X, sides[0], x_starts, i, values, sides[1], starts, j, order, *self._window, p, y, ys, gaps, table, out
         )
         return out

@@ -21,7 +21,7 @@ from medoids.distances.encoded import Encoded, Vocabulary, starts_of
 from medoids.distances.scaled import Scalable
 from medoids.distances.scaling import UnitRule
 from medoids.engine.arrays import Float64s, Rows
-from medoids.engine.budget import COSTS, LANES, SPARSE_TABLE
+from medoids.engine.budget import COSTS, SPARSE_TABLE, VECTOR_LANES
 
 __all__ = ["SPARSE_METRICS", "Sets", "Sparse"]
 
@@ -93,7 +93,7 @@ class Sparse(Scalable, Encoded):
         out = np.empty((len(i), len(j)))
         add = sum_absolute if self._metric == "manhattan" else sum_products
         width = max(rows.shape[1], rows_y.shape[1])
-        table = np.zeros((width, int(np.clip(SPARSE_TABLE // max(1, width), 1, LANES))))
+        table = np.zeros((width, int(np.clip(SPARSE_TABLE // max(1, width), 1, VECTOR_LANES))))
         add(*mine, *theirs, table, np.zeros(table.shape[1]), out)
         finish(*mine, norms, *theirs, norms_y, SPARSE_METRICS[self._metric], objects is others, out)
         return out

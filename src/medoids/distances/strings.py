@@ -31,6 +31,8 @@ STRING_METRICS: dict[str, tuple[str, str]] = {
     "jaro": ("Jaro", "1 - Jaro similarity"),
     "jaro_winkler": ("JaroWinkler", "1 - Jaro-Winkler similarity: a common prefix counts more"),
 }
+# Those of which the triangle inequality is known; normalized ones break it.
+_TRIANGLE = ("levenshtein", "damerau_levenshtein", "indel", "hamming")
 # Fractions, normalized or not.
 _FRACTIONS = ("jaro", "jaro_winkler")
 # Code points that are not characters, and the last one that is.
@@ -72,6 +74,7 @@ class Strings(Encoded):
         """Choose type and cost by the largest and the mean length."""
         weights = self._parameters.get("weights", (1, 1, 1))
         self.symmetric = weights[0] == weights[1]
+        self.triangle = self.symmetric and self._metric in _TRIANGLE
         self.dtype = np.dtype(np.float64)
         if not self._normalized and self._name not in _FRACTIONS:
             self.dtype = np.min_scalar_type(2 * longest * max(weights))

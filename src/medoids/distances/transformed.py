@@ -8,6 +8,7 @@ jensenshannon   of rows that are divided by their sums
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,18 +17,40 @@ from medoids.distances.protocol import Dissimilarity, Index, Wrapper
 from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.engine.threads import Threads
 
-__all__ = ["ColumnMap", "Transformed", "covariance_map", "shares_of_rows", "variance_map"]
+__all__ = ["ColumnMap", "Scaling", "Transformed", "covariance_map", "shares_of_rows", "variance_map"]
 
 
 class ColumnMap:
-    """(x - centre) times a matrix, or times a number for each column."""
+    """(x - centre) times a matrix, or times a number for each column; ``fitted`` are the parameters fitted to X."""
 
-    def __init__(self, centre: Float64s, factors: Float64s) -> None:
-        self._centre, self._factors = centre, factors
+    def __init__(self, centre: Float64s, factors: Float64s, fitted: dict[str, Any]) -> None:
+        self._centre, self._factors, self.fitted = centre, factors, fitted
 
     def __call__(self, X: Floats) -> Float64s:
         centred: Float64s = X - self._centre
         return centred @ self._factors if self._factors.ndim == 2 else centred * self._factors
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Columns are shifted by ``centre`` and divided by ``spread``."""
+
+    centre: Float64s
+    spread: Float64s
+
+    @classmethod
+    def fit(cls, X: Float64s, how: str) -> Scaling:
+        """Use mean and standard deviation, or median and interquartile range; a constant column is only shifted."""
+        if how == "standard":
+            centre, spread = X.mean(axis=0), X.std(axis=0)
+        else:
+            low, centre, high = np.quantile(X, [0.25, 0.5, 0.75], axis=0)
+            spread = high - low
+        return cls(centre, np.where(spread > 0, spread, 1.0))
+
+    def __call__(self, X: Floats) -> Float64s:
+        scaled: Float64s = X - self.centre
+        return np.divide(scaled, self.spread, out=scaled)
 
 
 class Transformed(Wrapper):
@@ -38,11 +61,21 @@ class Transformed(Wrapper):
     inner : Dissimilarity
         Among the transformed rows.
     transform : callable
+    fitted : dict, optional
+        Parameters that were fitted to X, for `Dissimilarity.fitted`.
     """
 
-    def __init__(self, inner: Dissimilarity, transform: Callable[[Floats], Float64s]) -> None:
+    def __init__(
+        self,
+        inner: Dissimilarity,
+        transform: Callable[[Floats], Float64s],
+        fitted: dict[str, Any] | None = None,
+    ) -> None:
         super().__init__(inner)
-        self._transform = transform
+        self._transform, self._fitted = transform, fitted or {}
+
+    def fitted(self) -> dict[str, Any]:
+        return {**self._inner.fitted(), **self._fitted}
 
     def block(self, rows: Index, columns: Index) -> Floats:
         return self._inner.block(rows, columns)
@@ -51,7 +84,7 @@ class Transformed(Wrapper):
         return self._inner.exact_block(rows, columns)
 
     def take(self, rows: Index) -> Transformed:
-        return Transformed(self._inner.take(rows), self._transform)
+        return Transformed(self._inner.take(rows), self._transform, self._fitted)
 
     def reordered(self, order: Rows) -> Dissimilarity:
         return self._inner.reordered(order)
@@ -83,7 +116,7 @@ def variance_map(X: Floats, V: Any) -> ColumnMap:
         if not (variances > 0).all():
             column = int(np.argmin(variances > 0))
             raise ValueError(f"metric_params: V[{column}] is {variances[column]}; variances must be positive")
-    return ColumnMap(X.mean(axis=0, dtype=np.float64), 1 / np.sqrt(variances))
+    return ColumnMap(X.mean(axis=0, dtype=np.float64), 1 / np.sqrt(variances), {"V": variances.tolist()})
 
 
 def covariance_map(X: Floats, V: Any, VI: Any) -> ColumnMap:
@@ -106,7 +139,8 @@ def covariance_map(X: Floats, V: Any, VI: Any) -> ColumnMap:
         raise ValueError(
             "metric_params: VI has a negative eigenvalue, so that some distances have no root; pass another"
         )
-    return ColumnMap(X.mean(axis=0, dtype=np.float64), vectors * np.sqrt(np.maximum(values, 0)))
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    return ColumnMap(X.mean(axis=0, dtype=np.float64), root, {"VI": VI.tolist()})
 
 
 def _given(name: str, value: Any, shape: tuple[int, ...], what: str) -> Float64s:

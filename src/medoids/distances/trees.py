@@ -17,7 +17,7 @@ from medoids.distances.encoded import Encoded, Vocabulary, starts_of
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import COSTS
 
-__all__ = ["Trees"]
+__all__ = ["Trees", "opened"]
 
 
 class Trees(Encoded):
@@ -83,12 +83,12 @@ class _Flat:
         names: list[Hashable] = []
         first: list[int] = []
         # A stack instead of recursion: programs may be nested deeper than Python allows.
-        stack: list[tuple[Hashable, Iterator[Any], int]] = [(*_open(tree), 0)]
+        stack: list[tuple[Hashable, Iterator[Any], int]] = [(*opened(tree), 0)]
         while stack:
             label, children, leaf = stack[-1]
             child = next(children, _END)
             if child is not _END:
-                stack.append((*_open(child), len(names)))
+                stack.append((*opened(child), len(names)))
                 continue
             stack.pop()
             names.append(label)
@@ -103,7 +103,7 @@ class _Flat:
 _END = object()
 
 
-def _open(node: Any) -> tuple[Hashable, Iterator[Any]]:
+def opened(node: Any) -> tuple[Hashable, Iterator[Any]]:
     """Return a node's label and children."""
     if isinstance(node, ast.AST):
         values: list[Any] = [type(node).__name__]

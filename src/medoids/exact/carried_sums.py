@@ -77,10 +77,6 @@ class CarriedSums:
             old = visit[:0]
         else:
             visit = old = np.flatnonzero(changed & (assignment.weights > 0))
-        visited = len(visit)
-        if not swaps and not assignment.medoids and self._matrix.totals is not None:
-            self._S[:] = self._matrix.totals
-            visit = visit[:0]
         kind = np.float64 if self._matrix.exact else np.float32
         d1, before, w = (x.astype(kind) for x in (assignment.d1[visit], self._d1[old], assignment.weights[visit]))
         if swaps:
@@ -95,7 +91,7 @@ class CarriedSums:
         self._empty = False
         self._d1, self._d2 = assignment.d1.copy(), assignment.d2.copy()
         self._nearest = assignment.nearest.copy()
-        return visited
+        return len(visit)
 
     def _add_base(self, references: Rows, d1: Floats, before: Floats | None, w: Floats) -> None:
         """Add references to S, or change them from what they were before."""
@@ -149,12 +145,9 @@ class CarriedSums:
             for span in spans(references, MATRIX_ENTRIES // SUM_TILE[1]):
                 work(arms, span)
 
-        self._threads.map(tile, self._tiles())
-
-    def _tiles(self) -> list[slice]:
         n = len(self._S)
         least, most, tiles = SUM_TILE
-        return spans(n, min(max(-(-n // (tiles * self._threads.n_jobs)), least), most))
+        self._threads.map(tile, spans(n, min(max(-(-n // (tiles * self._threads.n_jobs)), least), most)))
 
     def best_addition(self, assignment: Assignment) -> tuple[int, int]:
         """Return the row whose addition gives the lowest loss, and how many rows had to be compared exactly."""
@@ -178,11 +171,16 @@ class CarriedSums:
         estimates = self._only_candidates(self._lowest_faces(assignment), assignment)
         return self._rows.best_swap(assignment, estimates)
 
-    def best_per_slot(self, assignment: Assignment, *, but: int) -> list[tuple[int, int]]:
-        """Return for each slot but one the (slot, row) of its best swap by these sums, the most promising first."""
+    def swap_losses(self, assignment: Assignment) -> Float64s:
+        """Return the losses of all swaps, as (slots, rows), by these sums; infinite where there is none."""
         assert self._T is not None
         losses: Float64s = self._only_candidates(self._S + self._T, assignment)
         losses[assignment.fixed] = np.inf
+        return losses
+
+    def best_per_slot(self, assignment: Assignment, *, but: int) -> list[tuple[int, int]]:
+        """Return for each slot but one the (slot, row) of its best swap by these sums, the most promising first."""
+        losses = self.swap_losses(assignment)
         rows = losses.argmin(axis=1)
         best = losses[np.arange(self._k), rows]
         order = [j for j in np.argsort(best, kind="stable").tolist() if j != but and best[j] < assignment.loss]
@@ -190,17 +188,10 @@ class CarriedSums:
 
     def _lowest_faces(self, assignment: Assignment) -> Float64s:
         """Return the lowest loss that each row makes in the place of some medoid."""
-        S, T = self._S, self._T
-        assert T is not None
+        assert self._T is not None
         slots = np.setdiff1d(np.arange(self._k), assignment.fixed)
-        if max(self._R.shape) <= SMALL:
-            lowest_T: Float64s = T[slots].min(axis=0, initial=np.inf)
-            return S + lowest_T
-        from medoids.exact.kernels import lowest_sums
-
-        best = np.full(len(S), np.inf)
-        self._threads.map(lambda arms: lowest_sums(S, T, slots, arms.start, arms.stop, best), self._tiles())
-        return best
+        lowest_T: Float64s = self._T[slots].min(axis=0, initial=np.inf)
+        return self._S + lowest_T
 
     def _only_candidates(self, losses: Float64s, assignment: Assignment) -> Float64s:
         """Make the losses of rows that cannot become medoids infinite."""

@@ -48,12 +48,8 @@ def _tiles(problem: Problem) -> list[Tile]:
         # Row by row from the diagonal on: no call of a slow function is made twice.
         return [(a, slice(a.start if half else 0, n)) for a in spans(n, 1)]
     # Square tiles that stay in a core's cache while they are computed, finished and mirrored.
-    edge = _edge(problem)
+    edge = int(np.clip(np.sqrt(CHUNK_NS / distance.cost), 16, TILE_EDGE))
     return [(a, b) for a in spans(n, edge) for b in spans(n, edge) if a.start <= b.start or not half]
-
-
-def _edge(problem: Problem) -> int:
-    return int(np.clip(np.sqrt(CHUNK_NS / problem.distance.cost), 16, TILE_EDGE))
 
 
 def _size(tile: Tile) -> int:
@@ -81,16 +77,12 @@ class Matrix:
         Whether the values are good enough to decide.
     margin : float
         Share of the loss that surely separates candidates.
-    totals : ndarray of shape (n,), or None
-        The weighted sums of all distances from each point, which are the losses of single medoids. Summing them while
-        a tile is in the cache saves a pass over the matrix.
     """
 
     def __init__(self, problem: Problem, run: Run, *, exact: bool = False) -> None:
         distance = run.distance
         self.exact = exact or distance.exact
         self.margin = 0.0 if self.exact else MARGIN
-        self.totals: Float64s | None = None
         with run.phase("matrix"):
             given = _given(problem)
             if given is not None:
@@ -105,13 +97,8 @@ class Matrix:
         compute = distance.exact_block if sharp else distance.block
         values = np.empty((n, n), dtype=np.float64 if sharp else distance.dtype)
         distance.prepare(run.threads)
-        tiles, edge = _tiles(problem), _edge(problem)
+        tiles = _tiles(problem)
         run.tally.plan(sum(map(_size, tiles)))
-        # Not for dear distances: a pass over the matrix is nothing to them, and sums of small tiles need much memory.
-        summed = distance.threaded and half and values.dtype.kind == "f" and edge == TILE_EDGE
-        weights = problem.weights.astype(values.dtype) if summed else problem.weights
-        # The sums of each tile have a row of their own, so that the result does not depend on the order of the tiles.
-        sums = np.zeros((-(-n // edge), n)) if summed else np.zeros((0, n))
 
         def fill(tile: tuple[slice, slice]) -> None:
             rows, columns = tile
@@ -119,13 +106,8 @@ class Matrix:
             values[rows, columns] = block
             if half:
                 values[columns, rows] = block.T
-            if summed:
-                sums[columns.start // edge, rows] = block @ weights[columns]
-                sums[rows.start // edge, columns] = weights[rows] @ block
 
         run.threads.map(fill, tiles, threaded=distance.threaded)
-        if summed:
-            self.totals = sums.sum(axis=0)
         return values
 
 

@@ -27,7 +27,7 @@ from medoids.storage.fingerprints import is_digest
 from medoids.storage.forms import anything, mapping, record
 from medoids.storage.saved import Bounds, Saved
 
-__all__ = ["Checkpoint"]
+__all__ = ["Checkpoint", "difference"]
 
 _FORMAT = "medoids checkpoint"
 # Files of any other version are refused.
@@ -136,24 +136,24 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
                 if was != now:
                     called = _DATA_PARTS.get(name, name) if part == "data" else name
                     raise ValueError(
-                        f"belongs to another fit: {_difference(called, now, was)}; resume with the original data and "
+                        f"belongs to another fit: {difference(called, now, was)}; resume with the original data and "
                         "settings"
                     )
 
 
-def _difference(name: str, now: Any, was: Any) -> str:
+def difference(name: str, now: Any, was: Any) -> str:
     """Return how a setting differs from that of the stored fit; a digest would mean nothing to a reader.
 
-    >>> _difference("n_clusters", 3, 2)
+    >>> difference("n_clusters", 3, 2)
     'n_clusters is 3 here and 2 in the file'
-    >>> _difference("random_state", None, "0f0e69df6263f63b6dfc2a2929733375")
+    >>> difference("random_state", None, "0f0e69df6263f63b6dfc2a2929733375")
     'random_state is None here and something else in the file'
-    >>> _difference("metric_params", {"p": 3}, {"p": 4})
+    >>> difference("metric_params", {"p": 3}, {"p": 4})
     "metric_params['p'] is 3 here and 4 in the file"
     """
     if isinstance(now, dict) and isinstance(was, dict):
         key = next(key for key in {**now, **was} if now.get(key) != was.get(key))
-        return _difference(f"{name}[{key!r}]", now.get(key), was.get(key))
+        return difference(f"{name}[{key!r}]", now.get(key), was.get(key))
     if is_digest(now) and is_digest(was):
         return f"{name} is not the same as in the file"
     here, there = (

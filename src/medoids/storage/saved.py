@@ -26,7 +26,7 @@ from medoids.storage.forms import (
     whole,
 )
 
-__all__ = ["Best", "Bounds", "Saved", "random_of", "state_of"]
+__all__ = ["Best", "Bounds", "Saved", "random_form", "random_of", "state_of"]
 
 # The bit generators of NumPy; a file may name nothing else.
 _GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
@@ -169,6 +169,7 @@ def _state_form(bounds: Bounds) -> Form:
             "turn": fixed(count, count, flag),  # clara: the next sample
             "search": fixed(count, count, flag, count, either(nothing, medoids)),  # clarans
             "pool": fixed(sequence(row), count, text(), count),  # eager swaps: candidates, level, arms that are left
+            "tabu": fixed(sequence(fixed(row, count)), count),  # rows that are barred, until which move; moves
             "proof": record({**known, "prices": prices}),  # optimal
         },
     )
@@ -181,8 +182,8 @@ def _state_form(bounds: Bounds) -> Form:
             "trace": sequence(step, least=1),
             "counts": mapping(record({"requested": count, "computed": count, "cached": count})),
             "seconds": number(0, _LONGEST_FIT),
-            "origin": _random_form,
-            "random": _random_form,
+            "origin": random_form,
+            "random": random_form,
             "position": position,
             "start": whole(0, bounds.starts - 1),
             "best": either(nothing, best),
@@ -240,7 +241,8 @@ def _arrays(part: Any) -> Any:
     return np.array(part, dtype=np.uint64) if isinstance(part, list) else part
 
 
-def _random_form(value: Any, where: str) -> None:
+def random_form(value: Any, where: str) -> None:
+    """The form of the state of a random number generator."""
     record({"bit_generator": text(_GENERATORS), "state": anything}, others=True)(value, where)
     if value["bit_generator"] == "MT19937":
         # NumPy reads beyond the key if pos is larger, and a key of zeros yields the same number forever.

@@ -5,12 +5,13 @@ Most need only the first; the compiler drops what is not used.
 """
 
 from collections.abc import Callable
+from functools import cache
 from math import log, sqrt
 from typing import Any
 
 import numpy as np
 
-from medoids.engine.budget import LANES, TILE_COLUMNS, TILE_COORDINATES
+from medoids.engine.budget import TILE_COLUMNS, TILE_COORDINATES, VECTOR_LANES
 from medoids.engine.compile import inline, kernel
 
 __all__ = [
@@ -124,6 +125,7 @@ def _in_double(name: str) -> Callable[..., Any]:
     return distance
 
 
+@cache
 def block_kernel(name: str) -> Callable[..., Any]:
     """Make the loop that fills ``out[a, b] = d(X[rows[a]], Y[columns[b]])`` for a metric of `ELEMENTWISE`.
 
@@ -163,6 +165,7 @@ def block_kernel(name: str) -> Callable[..., Any]:
     return fill
 
 
+@cache
 def tile_kernel(name: str) -> Callable[..., Any]:
     """Make the loop of `block_kernel` for many rows and columns of working copies, of metrics that need one number.
 
@@ -178,7 +181,7 @@ def tile_kernel(name: str) -> Callable[..., Any]:
         sums = np.empty((len(rows), TILE_COLUMNS), out.dtype)
         for start in range(0, len(columns), TILE_COLUMNS):
             count = min(TILE_COLUMNS, len(columns) - start)
-            side = -(-count // LANES) * LANES  # whole vectors; the rest of the last is never read
+            side = -(-count // VECTOR_LANES) * VECTOR_LANES  # whole vectors; the rest of the last is never read
             sums[:] = zero
             for top in range(0, m, TILE_COORDINATES):
                 deep = min(TILE_COORDINATES, m - top)

@@ -9,7 +9,7 @@ import numpy as np
 from medoids.engine.budget import PRODUCT_RUN
 from medoids.engine.compile import inline, kernel
 
-__all__ = ["direct_block", "finish_products"]
+__all__ = ["direct_block", "finish_products", "narrow_block"]
 
 # The first look for near pairs works with rounded squares of distances, so its limit is wider by this factor.
 _WIDER = np.float32(1.01)
@@ -64,6 +64,31 @@ def finish_products(out, square_rows, square_columns, X, rows, columns, shift, s
                         row[b] = 0
                     elif _square_of(row[b], power) <= near * (left + right[b]):
                         row[b] = _power(_square(X, i, j, shift, scale), power)
+
+
+@kernel(fast_sums=True)
+def narrow_block(A, B, square_rows, square_columns, X, rows, columns, shift, scale, near, power, out):  # type: ignore[no-untyped-def]
+    """Fill ``out`` with distances between rows of A and columns of B by differences; near pairs from the originals."""
+    zero, one, near = out.dtype.type(0), out.dtype.type(1), out.dtype.type(near)
+    for a in range(out.shape[0]):
+        left = square_rows[a]
+        for first in range(0, out.shape[1], PRODUCT_RUN):
+            row, right = out[a, first : first + PRODUCT_RUN], square_columns[first : first + PRODUCT_RUN]
+            x, y = A[a, 0], B[0, first : first + PRODUCT_RUN]
+            for b in range(len(row)):
+                row[b] = (x - y[b]) * (x - y[b])
+            for f in range(1, A.shape[1]):
+                x, y = A[a, f], B[f, first : first + PRODUCT_RUN]
+                for b in range(len(row)):
+                    row[b] += (x - y[b]) * (x - y[b])
+            close = zero
+            for b in range(len(row)):
+                close += one if row[b] <= near * (left + right[b]) else zero
+                row[b] = _power(row[b], power)
+            if close > zero:
+                for b in range(len(row)):
+                    if _square_of(row[b], power) <= near * (left + right[b]):
+                        row[b] = _power(_square(X, rows[a], columns[first + b], shift, scale), power)
 
 
 @kernel(fast_sums=True)

@@ -6,6 +6,7 @@ of y.
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,6 +82,7 @@ ELASTIC = {
 }
 
 
+@cache
 def elastic_kernel(name: str) -> Callable[..., Any]:
     """Make the loop that fills ``out[a, b]`` with the distance from series rows[a] of X to series columns[b] of Y.
 
