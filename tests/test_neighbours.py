@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,9 +27,10 @@ def annotated(**obsm: Any) -> Any:
 
 
 @pytest.mark.parametrize("genuine", [False, True])
-def test_anndata(genuine: bool) -> None:
+def test_anndata(genuine: bool, tmp_path: Path) -> None:
     if genuine:
-        adata: Any = pytest.importorskip("anndata").AnnData(X.copy())
+        anndata = pytest.importorskip("anndata", reason="needs the extra anndata")
+        adata: Any = anndata.AnnData(X.copy())
         adata.obs_names = [f"cell{i}" for i in range(len(X))]
     else:
         adata = annotated()
@@ -39,6 +41,13 @@ def test_anndata(genuine: bool) -> None:
     assert adata.obs["kmedoids"].cat.categories.tolist() == ["0", "1", "2"]
     assert adata.uns["kmedoids"]["medoids"].tolist() == [f"cell{i}" for i in expected.medoid_indices]
     assert adata.uns["kmedoids"]["params"] == {"n_clusters": 3, "use_rep": "X", "metric": "euclidean"}
+    if genuine:
+        adata.write_h5ad(tmp_path / "cells.h5ad")
+        again = anndata.read_h5ad(tmp_path / "cells.h5ad")
+        assert again.uns["kmedoids"]["medoids"].tolist() == adata.uns["kmedoids"]["medoids"].tolist()
+        assert again.obs["kmedoids"].tolist() == adata.obs["kmedoids"].tolist()
+        again.obsm["X_pca"] = X[:, :2]
+        assert_array_equal(kmedoids(again, 3).labels, k_medoids(X[:, :2], 3).labels)
 
 
 def test_representations() -> None:
@@ -70,6 +79,3 @@ def test_frames_by_name(make: Any) -> None:
 def test_what_is_not_taken_says_what_to_pass() -> None:
     with pytest.raises(TypeError, match=r"AnnData object; use medoids.anndata.kmedoids\(adata, k, use_rep=...\)"):
         k_medoids(annotated(), 3)
-    places = SimpleNamespace(geometry=None, crs="EPSG:4326")
-    with pytest.raises(TypeError, match=r"for points in metres pass .* for degrees .* metric='haversine'"):
-        k_medoids(places, 3)
