@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Timer
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -216,6 +217,14 @@ def test_verbose_tells_the_traffic(client: Any, capfd: pytest.CaptureFixture[str
     assert "KiB down" in told
 
 
+def test_workers_that_the_driver_cannot_reach(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then messages pass the scheduler."""
+    monkeypatch.setattr("medoids.cluster.on_dask.connect", refuse := Mock(side_effect=ConnectionRefusedError))
+    X = blobs(900)
+    assert_same(KMedoids(K, random_state=0).fit(da.from_array(X, chunks=(300, 6))), local(X))
+    assert refuse.call_count == 2
+
+
 def test_max_iter_warns(client: Any) -> None:
     D = da.from_array(blobs(), chunks=(1000, 6))
     with pytest.warns(ConvergenceWarning, match="max_iter=0"):
@@ -276,6 +285,21 @@ def test_a_driver_that_stops_and_resumes(client: Any, tmp_path: Path, after: int
         model.fit(da.from_array(X, chunks=(400, 16)))
     resumed = clone(model).set_params(callback=None, resume=True).fit(da.from_array(X, chunks=(700, 16)))
     assert_same(resumed, expected)
+
+
+def test_a_fit_is_resumed_with_the_swaps_that_it_began_with(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, settings = blobs(9300), {"random_state": 0, "checkpoint": tmp_path / "fit.checkpoint"}
+    expected = local(X, 12, swap="eager")
+    assert expected.n_swaps > 1, "the test needs a fit that swaps twice"
+    with monkeypatch.context() as patch:
+        patch.setattr("medoids.dask.choose_swap", lambda problem: ("eager", "asked for; far cheaper"))
+        with pytest.raises(Stopped):
+            KMedoids(12, callback=stopping(2), **settings).fit(da.from_array(X, chunks=(4000, 6)))
+    resumed = KMedoids(12, resume=True, **settings).fit(da.from_array(X, chunks=(5000, 6)))
+    assert_same(resumed, expected)
+    assert resumed.reason_.endswith("far cheaper")
 
 
 def test_a_checkpoint_that_was_cut_short(client: Any, tmp_path: Path) -> None:

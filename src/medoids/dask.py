@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from medoids.algorithms.auto import choose_swap
 from medoids.cluster.messages import Task
-from medoids.cluster.posing import fingerprint, give, pose
 from medoids.cluster.reading import check_part
 from medoids.cluster.sharded import solve
+from medoids.cluster.survey import fingerprint, give, survey
 from medoids.core.problem import Problem
 from medoids.core.run import Journal, Run
 from medoids.distances import Dissimilarity, Facts, Floats, count_rows, dissimilarity, kind_of
@@ -39,6 +39,8 @@ from medoids.settings import (
     check_tol,
     parse_bytes,
 )
+from medoids.storage.estimators import export_estimator
+from medoids.storage.saved import Saved
 
 try:
     import dask
@@ -185,17 +187,14 @@ reason_, n_features_in_, feature_names_in_
         frozen = check_frozen(self.frozen_medoids, init, rows, k, alike)
         task = Task(self.metric, self.metric_params, k, frozen, parse_bytes(self.memory_limit), None)
         random = check_random_state(self.random_state)
-        algorithm, reason = self.algorithm, "asked for"
-        if algorithm == "auto":
-            algorithm, reason = "pairedpam", "no worker holds a matrix of all distances"
         pool = OnDask(partitions, task)
         try:
-            posed = pose(pool, task)
-            check_n_clusters(k, rows, posed.candidates)
-            check_frozen(frozen, check_init(init, rows, k, posed.weights), rows, k, posed.weights)
+            surveyed = survey(pool, task)
+            check_n_clusters(k, rows, surveyed.candidates)
+            check_frozen(frozen, check_init(init, rows, k, surveyed.weights), rows, k, surveyed.weights)
             problem = Problem(
-                distance=posed.distance,
-                weights=posed.weights,
+                distance=surveyed.distance,
+                weights=surveyed.weights,
                 k=k,
                 init=init,
                 max_iter=self.max_iter,
@@ -205,17 +204,15 @@ reason_, n_features_in_, feature_names_in_
                 tol=check_tol(self.tol),
                 frozen=frozen,
             )
-            swap, why = choose_swap(problem) if self.swap == "auto" else (self.swap, "asked for")
-            if swap == "eager" and self.swap == "auto":
-                reason = f"{reason}; {why.removeprefix('asked for; ')}"
-            problem = replace(problem, swap=swap)
             with Threads(1) as threads:
                 run = Run(problem, threads, random, pool.tally, self.callback)
-                with open_checkpoint(problem, run, lambda: fingerprint(pool, posed), settings) as checkpoint:
+                with open_checkpoint(problem, run, lambda: fingerprint(pool, surveyed), settings) as checkpoint:
+                    algorithm, swap, reason = self._choose(problem, None if checkpoint is None else checkpoint.saved)
+                    problem = replace(problem, swap=swap)
                     if checkpoint is not None:
                         run.keep_journal(Journal(checkpoint, algorithm, swap, reason), checkpoint.saved)
                     run.begin()
-                    solution = solve(problem, run, pool, posed, int(self.verbose))
+                    solution = solve(problem, run, pool, surveyed, int(self.verbose))
             medoids = np.array(solution.assignment.medoids)
             found = pool.surely(lambda: give(pool, medoids))
             objects = found.objects[np.searchsorted(found.rows, medoids)]
@@ -225,7 +222,7 @@ reason_, n_features_in_, feature_names_in_
         self.medoid_indices_ = medoids
         self.cluster_centers_ = objects if objects.ndim == 2 else objects.tolist()
         self._nearest = Nearest(self.cluster_centers_, self.metric, self.metric_params)
-        self.labels_, self.distances_ = self._assign(partitions, objects, posed.facts)
+        self.labels_, self.distances_ = self._assign(partitions, objects, surveyed.facts)
         self.inertia_ = solution.assignment.loss
         self.loss_ = self.inertia_ / problem.total_weight
         self._sample_weight = _weights_of(partitions)
@@ -283,6 +280,16 @@ reason_, n_features_in_, feature_names_in_
         check_delta(self.delta)
         parse_bytes(self.memory_limit)
 
+    def _choose(self, problem: Problem, saved: Saved | None) -> tuple[str, str, str]:
+        """Return the algorithm, which swaps it makes, and why: what was taken before, if a fit is resumed."""
+        if saved is not None:
+            return saved.algorithm, saved.swap, saved.reason
+        reason = "no worker holds a matrix of all distances" if self.algorithm == "auto" else "asked for"
+        if self.swap != "auto":
+            return "pairedpam", self.swap, reason
+        swap, why = choose_swap(problem)
+        return "pairedpam", swap, reason if swap == "best" else f"{reason}; {why.removeprefix('asked for; ')}"
+
     def _assign(self, partitions: Partitions, centers: Floats, facts: Facts) -> tuple[Any, Any]:
         """Return labels and distances as Dask arrays, whose chunks are those of X and stay where these are."""
         client, metric = partitions.client, (self.metric, self.metric_params, facts)
@@ -304,6 +311,11 @@ reason_, n_features_in_, feature_names_in_
     def score(self, X: Any, y: Any = None) -> float:
         """Return minus the sum of distances from new data to the nearest medoids."""
         return -float(self.transform(X).min(axis=1).sum())
+
+    def export(self, path: Any) -> None:
+        """Write the medoids to a file of JSON that `medoids.load` reads, as `medoids.KMedoids.export` does."""
+        nearest = self._fitted()._nearest
+        export_estimator(self, nearest.kind, nearest.medoids, path)
 
     def _fitted(self) -> KMedoids:
         check_is_fitted(self)
@@ -330,8 +342,8 @@ class Nearest:
     """The medoids, as workers need them to label rows."""
 
     def __init__(self, centers: Any, metric: Any, metric_params: dict[str, Any] | None) -> None:
-        self._metric, self._kind = metric, kind_of(metric, centers)
-        self._medoids: Dissimilarity = dissimilarity(centers, metric, metric_params)
+        self._metric, self.kind = metric, kind_of(metric, centers)
+        self.medoids: Dissimilarity = dissimilarity(centers, metric, metric_params)
         self.k = count_rows(centers)
 
     def distances(self, part: Any) -> Any:
@@ -339,7 +351,7 @@ class Nearest:
         part = part if hasattr(part, "shape") else list(part)
         if count_rows(part) == 0:
             return np.zeros((0, self.k))
-        return self._medoids.cross(check_data(part, self._metric, kind=self._kind)).T
+        return self.medoids.cross(check_data(part, self._metric, kind=self.kind)).T
 
 
 def _distances(part: Any, nearest: Nearest) -> Any:

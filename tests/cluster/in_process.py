@@ -9,8 +9,8 @@ import numpy as np
 from medoids import Clustering, k_medoids
 from medoids.cluster.messages import Task
 from medoids.cluster.pool import InProcess
-from medoids.cluster.posing import pose
 from medoids.cluster.sharded import solve
+from medoids.cluster.survey import survey
 from medoids.cluster.worker import Worker
 from medoids.core.problem import Problem, Solution
 from medoids.core.run import Run
@@ -47,11 +47,11 @@ def sharded(
 
     pool = kind([lambda own=own: make(own) for own in numbers])
     try:
-        posed = pose(pool, task)
+        surveyed = survey(pool, task)
         with Threads(1) as threads:
             problem = Problem(
-                distance=posed.distance,
-                weights=posed.weights,
+                distance=surveyed.distance,
+                weights=surveyed.weights,
                 k=k,
                 init=init,
                 max_iter=300,
@@ -60,7 +60,7 @@ def sharded(
                 swap=swap,
             )
             run = Run(problem, threads, np.random.RandomState(seed), pool.tally)
-            return solve(problem, run, pool, posed), run, pool
+            return solve(problem, run, pool, surveyed), run, pool
     finally:
         pool.close()
 

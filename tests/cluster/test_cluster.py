@@ -9,7 +9,7 @@ import data
 from cluster.in_process import assert_same, sharded
 from medoids.cluster.messages import Task
 from medoids.cluster.pool import InProcess
-from medoids.cluster.posing import pose
+from medoids.cluster.survey import survey
 from medoids.cluster.worker import Worker
 
 VECTORS = [
@@ -250,7 +250,7 @@ def test_columns_must_agree() -> None:
     makers = [lambda: Worker(task, [np.ones((3, 2))], [0], [0]), lambda: Worker(task, [np.ones((3, 4))], [1], [3])]
     pool = InProcess(makers)
     with pytest.raises(ValueError, match="2 and 4 columns"):
-        pose(pool, task)
+        survey(pool, task)
     pool.close()
 
 
@@ -258,4 +258,4 @@ def test_metrics_that_cannot_be_shared_say_so() -> None:
     task = Task("gower", None, 1, (), 1 << 30, 1)
     pool = InProcess([])
     with pytest.raises(ValueError, match="not available on a cluster"):
-        pose(pool, task)
+        survey(pool, task)

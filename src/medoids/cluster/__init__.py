@@ -2,9 +2,9 @@
 
 ::
 
-    driver   sharded.py  where the points are, for the search      posing.py   what is true of all rows together
+    driver   sharded.py  where the points are, for the search      survey.py   what is true of all rows together
              pool.py     asks all workers                          messages.py what is sent
-             on_dask.py  workers of a Dask cluster
+             on_dask.py  workers of a Dask cluster                 channel.py  connections to them
     worker   worker.py   its rows, and a shard of them             host.py     own rows and copies of others
              reading.py  a partition as rows
 

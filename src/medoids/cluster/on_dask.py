@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
 from dask.delayed import Delayed
 from distributed import Client, Future, wait
+from distributed.comm import get_address_host
+from distributed.protocol.pickle import dumps, loads
 
+from medoids.cluster.channel import LOOK, Channel, connect, listen, reply
 from medoids.cluster.messages import Task
 from medoids.cluster.pool import Pool
 from medoids.cluster.worker import Worker
@@ -26,8 +31,8 @@ from medoids.paired.search import ShardLost
 
 __all__ = ["OnDask", "Partitions"]
 
-# Seconds between two looks whether a worker that does not answer is still there, and to wait for one to come back.
-_LOOK, _RETURN = 1.0, 20.0
+# Seconds to wait for a worker to come back.
+_RETURN = 20.0
 # Of glibc's mallopt.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 # A worker may have this multiple of its share of the rows before partitions are moved.
@@ -109,6 +114,38 @@ class Actor(Worker):
             mallopt(_MMAP_THRESHOLD, 1 << 25)
         super().__init__(*arguments)
 
+    def listen(self, host: str) -> tuple[int, bytes]:
+        """Answer through a `Channel`."""
+        return listen(host, self)
+
+    def reply(self, message: bytes) -> bytes:
+        """Answer here."""
+        return reply(self, message)
+
+
+class _Calls:
+    """A channel to an actor by calls, which pass the scheduler: for workers that the driver cannot reach."""
+
+    def __init__(self, actor: Any, check: Callable[[], None]) -> None:
+        self._actor, self._check = actor, check
+
+    def send(self, message: bytes) -> None:
+        try:
+            self._answer = self._actor.reply(message)
+        except RuntimeError as error:  # of an actor whose worker is known to be lost
+            raise ConnectionResetError(str(error)) from error
+
+    def receive(self) -> bytes:
+        while True:
+            try:
+                answer: bytes = self._answer.result(timeout=LOOK)
+                return answer
+            except TimeoutError:
+                self._check()
+
+    def close(self) -> None:
+        """Do nothing: Dask releases an actor that nobody refers to."""
+
 
 class OnDask(Pool):
     """Shards on a cluster.
@@ -127,6 +164,7 @@ class OnDask(Pool):
         self._addresses = list(shares)
         self._futures: list[Future | None] = [self._make(i) for i in range(len(shares))]
         self._actors: list[Any] = [self._arrived(i) for i in range(len(shares))]
+        self._channels: list[Channel | _Calls | None] = [self._connect(i) for i in range(len(shares))]
 
     def _make(self, i: int) -> Future:
         """Let a worker make a shard."""
@@ -151,7 +189,7 @@ class OnDask(Pool):
         assert future is not None
         while True:
             try:
-                return future.result(timeout=_LOOK)
+                return future.result(timeout=LOOK)
             except TimeoutError:
                 self._check(i)
             except OSError as error:
@@ -179,59 +217,66 @@ class OnDask(Pool):
                 "checkpoint=... and resume=True if the fit was given one"
             ) from error
 
+    def _connect(self, i: int) -> Channel | _Calls:
+        actor, address, check = self._actors[i], self._addresses[i], partial(self._check, i)
+        if address.startswith("tcp://"):
+            host = get_address_host(address)
+            with suppress(OSError):
+                port, secret = actor.listen(host).result(timeout=_RETURN)
+                return connect(host, port, secret, check)
+        return _Calls(actor, check)
+
     def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int, int]]:
-        answers = []
-        for i, actor in enumerate(self._actors):
-            answers.append(None if actor is None else self._begin(i, actor, name, message, options))
-        return [self._end(i, answer) for i, answer in enumerate(answers)]
+        packed, numbers = dumps((name, message, options)), range(len(self._channels))
+        for i in numbers:
+            self._try(i, lambda channel: channel.send(packed))
+        # Of all, before an error is raised: they must not be taken for answers to the next message.
+        answers = [self._try(i, lambda channel: channel.receive()) for i in numbers]
+        for i in numbers:
+            if answers[i] is None:
+                raise ShardLost(f"the worker at {self._addresses[i]} is gone")
+        found = [loads(answer) for answer in answers]
+        for done, answer in found:
+            if not done:
+                raise answer
+        return [answer for _, answer in found]
 
-    def _begin(self, i: int, actor: Any, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    def _try(self, i: int, work: Callable[[Channel | _Calls], Any]) -> Any:
+        """Do something with the channel to a worker; None if it is lost."""
+        channel = self._channels[i]
+        if channel is None:
+            return None
         try:
-            return actor.ask(name, *message, **options)
-        except RuntimeError as error:  # of an actor whose worker is known to be lost
-            self._actors[i] = None
-            raise ShardLost(f"the worker at {self._addresses[i]} is gone") from error
-
-    def _end(self, i: int, answer: Any) -> tuple[Any, int, int]:
-        """Wait for an answer, as long as its worker is there."""
-        if answer is None:
-            raise ShardLost(f"the worker at {self._addresses[i]} is gone")
-        try:
-            while True:
-                try:
-                    found: tuple[Any, int, int] = answer.result(timeout=_LOOK)
-                    return found
-                except TimeoutError:
-                    self._check(i)
-        except (OSError, KeyError) as error:
-            # A worker that came back under its old address does not know the actor: a KeyError.
-            if self._remains(i) and not isinstance(error, KeyError):
-                raise
-            self._actors[i] = None
-            raise ShardLost(f"the worker at {self._addresses[i]} is gone") from error
+            return work(channel)
+        except (OSError, KeyError):  # a worker that came back under its old address does not know the actor
+            self._wait_for_loss(i)
         except ShardLost:
-            self._actors[i] = None
-            raise
+            pass
+        self._abandon(i)
+        return None
 
-    def _remains(self, i: int) -> bool:
-        """Whether a worker is still there some seconds after it seemed to be lost."""
-        until = monotonic() + 5 * _LOOK
-        while monotonic() < until:
-            if self._addresses[i] not in self._workers():
-                return False
+    def _abandon(self, i: int) -> None:
+        channel, self._channels[i] = self._channels[i], None
+        if channel is not None:
+            channel.close()
+
+    def _wait_for_loss(self, i: int) -> None:
+        """Wait some seconds for the scheduler to see that a worker is lost, so that it is not taken again."""
+        until = monotonic() + 5 * LOOK
+        while monotonic() < until and self._addresses[i] in self._workers():
             sleep(0.1)
-        return True
 
     def _remake(self) -> None:
         workers = self._workers()
-        lost = [i for i, actor in enumerate(self._actors) if actor is None or self._addresses[i] not in workers]
+        lost = [i for i, channel in enumerate(self._channels) if channel is None or self._addresses[i] not in workers]
         until = monotonic() + _RETURN
-        while len(workers) < len(self._actors) and monotonic() < until:
+        while len(workers) < len(self._channels) and monotonic() < until:
             sleep(0.2)  # a nanny starts its worker again
             workers = self._workers()
         if not workers:
             raise RuntimeError("all workers are gone; start a cluster, and resume from a checkpoint if there is one")
         for i in lost:
+            self._abandon(i)
             self._actors[i] = self._futures[i] = None
         for i in lost:
             load = dict.fromkeys(workers, 0)
@@ -241,15 +286,9 @@ class OnDask(Pool):
             self._addresses[i] = min(load, key=lambda address: load[address])
             self._futures[i] = self._make(i)
             self._actors[i] = self._arrived(i)
+            self._channels[i] = self._connect(i)
 
     def close(self) -> None:
-        # All in a second, and without errors: after Ctrl-C a worker may be busy, and one that is gone needs no closing.
-        until, answers = monotonic() + _LOOK, []
-        for actor in self._actors:
-            if actor is not None:
-                with suppress(RuntimeError):
-                    answers.append(actor.close())
-        for answer in answers:
-            with suppress(OSError, KeyError, RuntimeError):
-                answer.result(timeout=max(0.01, until - monotonic()))
-        self._actors, self._futures = [], []
+        for i in range(len(self._channels)):
+            self._abandon(i)
+        self._channels, self._actors, self._futures = [], [], []

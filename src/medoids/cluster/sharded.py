@@ -13,15 +13,16 @@ from medoids.algorithms.eager import EagerPAM
 from medoids.algorithms.pairedpam import PairedPAM
 from medoids.cluster.messages import Copies, Plan, Standing
 from medoids.cluster.pool import PATIENCE, Pool
-from medoids.cluster.posing import Posed, give
+from medoids.cluster.survey import Survey, give
 from medoids.core.assignment import Assignment, KeptRows
 from medoids.core.problem import Problem, Solution
 from medoids.core.rows import RowSource
 from medoids.core.run import SMALLEST_LOSS, TOO_SMALL, Run
+from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.paired.order import Layout, Level, Tree
 from medoids.paired.places import Places
-from medoids.paired.shard import REPORTED, most_known
+from medoids.paired.shard import REPORTED
 from medoids.result import TraceRecord
 from medoids.settings import format_bytes
 
@@ -32,12 +33,12 @@ __all__ = ["solve"]
 _SMALLEST_FLOAT32_LOSS, _ROUNDING_DIFFERENCE = 1e-36, 1e-20
 
 
-def solve(problem: Problem, run: Run, pool: Pool, posed: Posed, verbose: int = 0) -> Solution:
+def solve(problem: Problem, run: Run, pool: Pool, survey: Survey, verbose: int = 0) -> Solution:
     """Fit by the steps of one machine; with ``verbose`` the traffic of each is told."""
     kind = EagerPAM if problem.swap == "eager" else PairedPAM
     if verbose:
         run.watch(Traffic(pool))
-    return kind(problem, run, partial(Sharded, pool, posed)).solve()
+    return kind(problem, run, partial(Sharded, pool, survey)).solve()
 
 
 class _DriversRows(RowSource):
@@ -64,14 +65,13 @@ class _DriversRows(RowSource):
 class Sharded(Places):
     """Points that are with the workers of a pool."""
 
-    def __init__(self, pool: Pool, posed: Posed, problem: Problem, run: Run, first: int) -> None:
-        self._pool, self._posed = pool, posed
+    def __init__(self, pool: Pool, survey: Survey, problem: Problem, run: Run, first: int) -> None:
+        self._pool, self._survey = pool, survey
         self._plan: Plan | None = None
         self._assignment: Assignment | None = None
         pool.tell_again = self._tell_again
         self._levels: list[tuple[int, Rows]] = []
         self._sent: set[int] = set()  # rows of which all workers have copies
-        self._learned: set[int] = set()  # candidates whose distances shards keep
         self._removal = np.zeros(0)
         self._losses = 0  # of workers, in this step
         self._drawn: Copies | None = None
@@ -82,7 +82,7 @@ class Sharded(Places):
         starts = -(-np.arange(1, REPORTED) * self.n // REPORTED)
         starts = starts[starts < self.n]
         borders = np.stack([self._leaf[starts].astype(np.intp), self.order[starts]], axis=1)
-        self._plan = Plan(self._marks, self._tree, borders, self.n, problem.total_weight, posed.facts)
+        self._plan = Plan(self._marks, self._tree, borders, self.n, problem.total_weight, survey.facts)
         pool.surely(lambda: pool.ask("settle", self._plan))
 
     # --- the order of the points --------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ class Sharded(Places):
         rows = self._drawn.rows
         at = np.searchsorted(rows, [mark])
         self._marked.append(int(at[0]))
-        distance = self._posed.distance.among(self._drawn)
+        distance = self._survey.distance.among(self._drawn)
         found: Float64s = distance.exact_block(at, slice(0, len(rows)))[0].astype(self.kind).astype(np.float64)
         return found
 
@@ -118,26 +118,21 @@ class Sharded(Places):
         """Ask what workers can answer that have measured distances from the landmarks; these do so once."""
 
         def work() -> list[Any]:
-            self._pool.ask("measure", self._marks, self._posed.facts)
+            self._pool.ask("measure", self._marks, self._survey.facts)
             return self._pool.ask(name, *message)
 
         return self._pool.surely(work)
 
+    def gather(self, rows: Rows) -> tuple[Dissimilarity, Rows]:
+        copied = np.unique(rows)
+        return self.run.distance.take(copied), np.searchsorted(copied, rows)
+
     # --- for the search -----------------------------------------------------------------------------------------------
 
     def ask(self, name: str, *arguments: Any, **options: Any) -> list[Any]:
-        if name == "is_crowded":  # all say the same: no trip
-            return [len(self._learned) > most_known(self.problem.memory_limit, self.n, self.problem.distance.cost)]
-        if name == "forget":
-            self._learned.intersection_update(arguments[0].tolist())
         if name == "learn":
-            self._learned.update(arguments[0].tolist())
-            if len(new := self._new(arguments[0])):
-                options["copies"] = give(self._pool, new)
-        found = self._pool.ask(name, *arguments, **options)
-        if "copies" in options:
-            self._sent.update(new.tolist())
-        return found
+            self._invite(arguments[0])
+        return self._pool.ask(name, *arguments, **options)
 
     def add_level(self, level: Level, positions: Rows) -> None:
         self._levels.append((level.stop, self.order[positions]))
@@ -218,7 +213,7 @@ class Sharded(Places):
 
     def _check_small(self, assignment: Assignment) -> None:
         """Refuse distances that are too small to be sampled, and those of 0 between rows that differ."""
-        mean, degree = abs(assignment.loss) / self.problem.total_weight, self._posed.degree
+        mean, degree = abs(assignment.loss) / self.problem.total_weight, self._survey.degree
         if mean == 0:
             medoids = np.array(assignment.medoids)
             found = give(self._pool, medoids)
@@ -227,7 +222,7 @@ class Sharded(Places):
         else:
             vanished = mean < SMALLEST_LOSS
             if degree and not self.problem.distance.exact and mean < _SMALLEST_FLOAT32_LOSS:
-                vanished |= mean ** (1 / degree) < _ROUNDING_DIFFERENCE * self._posed.facts.top
+                vanished |= mean ** (1 / degree) < _ROUNDING_DIFFERENCE * self._survey.facts.top
         if vanished:
             raise ValueError(TOO_SMALL)
 

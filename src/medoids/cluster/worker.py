@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 
@@ -64,26 +65,19 @@ class Worker:
         self._tally, self._told = Tally(), (0, 0)
         self._threads = Threads(task.n_jobs)
         self._threads.__enter__()
+        self.close = finalize(self, self._threads.__exit__)  # at the latest when nothing refers to this worker
 
     def _sort(self, at: Rows) -> None:
         self._X, self._rows, self._weights = self._X[at], self._rows[at], self._weights[at]
         self._by_row = np.argsort(self._rows)
 
-    def ask(self, name: str, *message: Any, copies: Copies | None = None, **options: Any) -> tuple[Any, int, int]:
-        """Do what a message says, for which copies of rows may come along.
-
-        Return the answer, and the distances computed and found since the last one.
-        """
-        if copies is not None:
-            self.welcome(copies)
+    def ask(self, name: str, *message: Any, **options: Any) -> tuple[Any, int, int]:
+        """Do what a message says; return the answer, and the distances computed and found since the last one."""
         answer = getattr(self if hasattr(self, name) else self._shard, name)(*message, **options)
         computed = self._tally.computed
         cached = sum(count.cached for count in self._tally.counts.values())
         before, self._told = self._told, (computed, cached)
         return answer, computed - before[0], cached - before[1]
-
-    def close(self) -> None:
-        self._threads.__exit__()
 
     # --- before the fit -----------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Posing a problem whose rows are with workers: what is true of all of them, and their distance."""
+"""Asking the workers what is true of all rows together: their number, weights and distance."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from medoids.distances.protocol import Wrapper, numbers_of
 from medoids.engine.arrays import Float64s, Rows
 from medoids.storage.fingerprints import of_value
 
-__all__ = ["Elsewhere", "Posed", "fingerprint", "give", "pose"]
+__all__ = ["Elsewhere", "Survey", "fingerprint", "give", "survey"]
 
 # Rows of a fingerprint.
 _SAMPLED = 256
 # Kinds of data that can be shared.
 _KINDS = ("vectors", "coordinates", "strings", "objects")
 # Of the largest value: squared distances stay finite.
-_LARGEST = 1e153
+_LARGEST_VALUE = 1e153
 # And do not vanish, nor do those of a part in 1e10 of it.
-_SMALLEST = 1e-140
+_SMALLEST_VALUE = 1e-140
 
 
 class Elsewhere(Wrapper):
@@ -51,7 +51,10 @@ class Elsewhere(Wrapper):
         return here.exact_block(i, j)
 
     def take(self, rows: Index) -> Dissimilarity:
-        raise NotImplementedError
+        """Return the distance among rows, given in ascending order, which are fetched."""
+        here = self.among(self._pool.surely(lambda: give(self._pool, numbers_of(rows, self.n))))
+        here.prepare()
+        return here
 
     def cross(self, queries: Any) -> Float64s:
         raise NotImplementedError
@@ -67,7 +70,7 @@ def _surely(pool: Pool, name: str, *message: Any) -> list[Any]:
     return pool.surely(lambda: pool.ask(name, *message))
 
 
-class Posed:
+class Survey:
     """What the driver knows of all rows: their weights, the distance, and facts about it."""
 
     def __init__(self, census: list[Census], facts: Facts, kind: Dissimilarity, pool: Pool, task: Task) -> None:
@@ -85,7 +88,7 @@ class Posed:
         self.candidates = int(np.count_nonzero(self.weights))
 
 
-def survey(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
+def _count(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
     """Ask the workers for what decides how distances are computed."""
     kind = kind_of(task.metric)
     census: list[Census] = _surely(pool, "census")
@@ -110,9 +113,9 @@ def survey(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
     if np.dtype(some[0].dtype) != object and widths[0] and isinstance(task.metric, str):
         centre = np.sum([c.sums for c in some], axis=0) / n
         top = max(_surely(pool, "top", centre))
-        if top > _LARGEST:
+        if top > _LARGEST_VALUE:
             raise ValueError(f"X holds values of size {top:.3g}, whose squared distances overflow; rescale X")
-        if 0 < top < _SMALLEST and find_metric(task.metric).degree:
+        if 0 < top < _SMALLEST_VALUE and find_metric(task.metric).degree:
             raise ValueError(f"values of X differ by {top:.3g} at most, and squared distances vanish; rescale X")
         return census, Facts(small, centre, top)
     return census, Facts(
@@ -123,23 +126,23 @@ def survey(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
     )
 
 
-def pose(pool: Pool, task: Task) -> Posed:
+def survey(pool: Pool, task: Task) -> Survey:
     """Ask the workers for all that the driver needs to know."""
     if kind_of(task.metric) not in _KINDS:
         raise ValueError(f"metric={task.metric!r} is not available on a cluster; fit on one machine")
-    census, facts = survey(pool, task)
+    census, facts = _count(pool, task)
     sample = next(c for c in _surely(pool, "sample") if len(c.rows))
     kind = dissimilarity(sample.objects, task.metric, task.metric_params)
-    return Posed(census, facts, kind.hosting(sample.objects, sample.rows, facts), pool, task)
+    return Survey(census, facts, kind.hosting(sample.objects, sample.rows, facts), pool, task)
 
 
-def fingerprint(pool: Pool, posed: Posed) -> dict[str, Any]:
+def fingerprint(pool: Pool, surveyed: Survey) -> dict[str, Any]:
     """Return what tells these data from others, whatever their chunks: shape, type, and some rows."""
-    rows = np.unique(np.linspace(0, posed.rows - 1, _SAMPLED).astype(np.intp))
+    rows = np.unique(np.linspace(0, surveyed.rows - 1, _SAMPLED).astype(np.intp))
     objects = pool.surely(lambda: give(pool, rows)).objects
     return {
-        "shape": [posed.rows, posed.columns] if posed.columns else [posed.rows],
+        "shape": [surveyed.rows, surveyed.columns] if surveyed.columns else [surveyed.rows],
         "type": str(objects.dtype),
         "rows": of_value(objects),
-        "weights": round(float(posed.weights.sum()), 6),
+        "weights": round(float(surveyed.weights.sum()), 6),
     }
