@@ -14,23 +14,23 @@ from benchmarks.datasets import covertype, dry_bean, letter
 from benchmarks.measure import seconds_of
 from medoids import k_medoids
 
-__all__ = ["agreement", "tables"]
+__all__ = ["agreement", "birch", "gmm", "heavy", "tables", "uniform"]
 
 _SEEDS = 5
 
 
-def _uniform(n: int = 100_000) -> np.ndarray:
+def uniform(n: int = 100_000) -> np.ndarray:
     return np.random.default_rng(0).random((n, 2))
 
 
-def _birch(n: int = 100_000) -> np.ndarray:
+def birch(n: int = 100_000) -> np.ndarray:
     """100 Gaussians of standard deviation 1 on a grid with spacing 4."""
     random = np.random.default_rng(0)
     centres = np.stack(np.meshgrid(np.arange(10), np.arange(10)), -1).reshape(-1, 2) * 4.0
     return centres[random.integers(0, 100, n)] + random.normal(size=(n, 2))
 
 
-def _gmm(n: int = 100_000, columns: int = 10) -> np.ndarray:
+def gmm(n: int = 100_000, columns: int = 10) -> np.ndarray:
     """30 Gaussians of different sizes."""
     random = np.random.default_rng(0)
     centres, sizes = random.normal(size=(30, columns)) * 3, random.uniform(0.5, 2, 30)
@@ -38,7 +38,7 @@ def _gmm(n: int = 100_000, columns: int = 10) -> np.ndarray:
     return (centres[label] + random.normal(size=(n, columns)) * sizes[label, None]).astype(np.float32)
 
 
-def _heavy(n: int = 58_000) -> np.ndarray:
+def heavy(n: int = 58_000) -> np.ndarray:
     """Integers with outliers."""
     r = np.random.default_rng(0)
     scale = 1 + (r.random(n) < 0.01)[:, None] * r.pareto(0.8, (n, 1)) * 20
@@ -46,13 +46,13 @@ def _heavy(n: int = 58_000) -> np.ndarray:
 
 
 _SETS: dict[str, tuple[Callable[[], np.ndarray], str]] = {
-    "uniform 100,000 x 2": (_uniform, "l2"),
-    "birch 100,000 x 2": (_birch, "l2"),
-    "gmm 100,000 x 10": (_gmm, "l2"),
-    "heavy 58,000 x 9": (_heavy, "l2"),
+    "uniform 100,000 x 2": (uniform, "l2"),
+    "birch 100,000 x 2": (birch, "l2"),
+    "gmm 100,000 x 10": (gmm, "l2"),
+    "heavy 58,000 x 9": (heavy, "l2"),
     "letter 20,000 x 16": (lambda: letter().astype(np.float64), "l2"),
     "dry bean 13,611 x 16": (dry_bean, "l2"),
-    "gmm 1,000,000 x 10": (lambda: _gmm(1_000_000), "l2"),
+    "gmm 1,000,000 x 10": (lambda: gmm(1_000_000), "l2"),
     "covertype 581,012 x 54": (lambda: covertype().astype(np.float32), "l2"),
     "covertype, manhattan": (lambda: covertype().astype(np.float32), "l1"),
 }
@@ -60,10 +60,10 @@ _SETS: dict[str, tuple[Callable[[], np.ndarray], str]] = {
 
 def tables() -> str:
     """Tables, k = 10: the default in turns with KMeans(n_init=1), medians of five seeds; losses beside PAM's."""
-    k_medoids(_gmm(6_000), 10, random_state=0)  # compile
-    k_medoids(_heavy(6_000), 10, random_state=0)
-    k_medoids(_gmm(6_000), 10, swap="best", algorithm="pairedpam", random_state=0)
-    k_medoids(_gmm(6_000), 10, metric="l1", random_state=0)
+    k_medoids(gmm(6_000), 10, random_state=0)  # compile
+    k_medoids(heavy(6_000), 10, random_state=0)
+    k_medoids(gmm(6_000), 10, swap="best", algorithm="pairedpam", random_state=0)
+    k_medoids(gmm(6_000), 10, metric="l1", random_state=0)
     lines = [
         "| data | KMeans, s | default, s | / KMeans | distances a point | PAM's path, s | distances a point "
         "| mean loss / PAM's - 1 |",

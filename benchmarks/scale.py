@@ -18,8 +18,8 @@ from benchmarks.datasets import covertype
 from benchmarks.measure import machine
 from medoids.cluster.messages import Task, size_of
 from medoids.cluster.pool import InProcess
-from medoids.cluster.posing import pose
 from medoids.cluster.sharded import solve
+from medoids.cluster.survey import survey
 from medoids.cluster.worker import Worker
 from medoids.core.problem import Problem
 from medoids.core.run import Run
@@ -81,10 +81,10 @@ def record(X: np.ndarray, k: int, shards: int = 2) -> Record:
     parts = np.array_split(X, shards)
     starts = np.cumsum([0, *map(len, parts)]).tolist()
     pool = Recorded([partial(Worker, task, [part], [i], [starts[i]]) for i, part in enumerate(parts)])
-    posed = pose(pool, task)
+    surveyed = survey(pool, task)
     with Threads(1) as threads:
-        problem = Problem(posed.distance, posed.weights, k, "build", 300, 1 << 31, swap="best")
-        solve(problem, Run(problem, threads, np.random.RandomState(0), pool.tally), pool, posed)
+        problem = Problem(surveyed.distance, surveyed.weights, k, "build", 300, 1 << 31, swap="best")
+        solve(problem, Run(problem, threads, np.random.RandomState(0), pool.tally), pool, surveyed)
     pool.close()
     busy = shards * sum(message.seconds for message in pool.messages)
     return Record(len(X), X.shape[1], shards, pool.messages, pool.tally.computed, busy)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.algorithms import algorithms
 from benchmarks.cluster import cluster
 from benchmarks.contest import contest, contestants, draw
 from benchmarks.coverage import coverage
@@ -365,4 +366,5 @@ FULL = {
     "coverage": coverage,
     "optimum": optimum,
     "restarts": restarts,
+    "algorithms": algorithms,
 }

@@ -99,7 +99,7 @@ def test_intervals_of_real_arms_hold_as_often_as_they_say(delta: float) -> None:
         abs(D[i, random.choice(2000, t, replace=False)].mean() - mean[i]) > Independent(delta).width(sigma[i], t)
         for i in range(400)
     )
-    # With the claimed rate as a bound, so many misses have a chance of 1 in 1,000. A width of a half would fail.
+    # With the claimed rate as a bound, this number of misses has a chance of 1 in 1,000. A width of a half would fail.
     assert misses <= binom.ppf(0.999, 400, min(1, 2 * np.sqrt(delta)))
     narrow = sum(
         abs(D[i, random.choice(2000, t, replace=False)].mean() - mean[i]) > Independent(delta).width(sigma[i], t) / 4

@@ -131,7 +131,8 @@ def test_exact_changes_are_those_of_all_swaps() -> None:
     D = random.uniform(size=(4, 30))
     nearest, order, w = D[:3].argmin(axis=0), np.sort(D[:3], axis=0), random.uniform(size=30)
     sums = np.zeros(4)
-    exact_changes(D[3], order[0], order[1], nearest, w, sums)
+    starts = np.append(np.flatnonzero(np.diff(nearest, prepend=-1)), len(nearest))
+    exact_changes(D[3], order[0], order[1], w, starts, nearest[starts[:-1]], sums)
     for slot in range(3):
         after = np.vstack([np.delete(D[:3], slot, axis=0), D[3:]]).min(axis=0)
         assert sums[slot] + sums[-1] == pytest.approx(w @ (after - order[0]))

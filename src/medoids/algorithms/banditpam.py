@@ -8,10 +8,11 @@ arms (``+va``) and the permutation-invariant cache (``+pic``) change one of thes
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from medoids.bandit import Arms, Found, Independent, search
+from medoids.bandit import Independent, Survivors, search
 from medoids.bandit.arms import BuildArms, PairArms, PointArms
 from medoids.bandit.cache import PermutationCache
 from medoids.core.assignment import Assignment, lowest
@@ -24,8 +25,11 @@ from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import FINALISTS_PER_CHUNK
 from medoids.engine.threads import spans
 from medoids.exact.matrix import MARGIN
+from medoids.result import Outlook
 
 __all__ = ["BATCH", "banditpam"]
+
+_AnyArms = BuildArms | PointArms | PairArms
 
 # The paper's B.
 BATCH = 100
@@ -76,16 +80,22 @@ class _BanditPAM:
         accept(self.run, assignment, slot, i, row, references=found.references, candidates=len(found.arms))
         return True
 
-    def _search(self, arms: Arms) -> Found:
+    def _search(self, arms: _AnyArms) -> Survivors:
         # BanditPAM draws the references of each step anew. With a cache, every step begins at the head of one
         # permutation (Theorem 2), where distances are kept.
         order = self.run.random.permutation(self.references) if self.cache is None else self.cache.order
-        return search(arms, order, BATCH, self.bounds)
+        return search(arms, order, BATCH, self.bounds, partial(self._foresee, arms))
+
+    def _foresee(self, arms: _AnyArms, left: Rows, lowest: float) -> None:
+        """Take note of what bounds say of the swaps of the current medoids."""
+        problem = self.problem
+        unit = problem.share_unit * len(self.references) / problem.total_weight
+        self.run.outlook = Outlook(len(np.unique(arms.rows(left))), max(0.0, -lowest * unit))
 
     def _judge(
         self,
         rows: Rows,
-        found: Found,
+        found: Survivors,
         after: Callable[[Float64s], tuple[Float64s, Float64s]],
     ) -> tuple[int, int, Float64s, float, float]:
         """Compare the arms that are left exactly: line 21 of Algorithm 1, and the slot of a single one (line 19)."""

@@ -21,7 +21,7 @@ from medoids.core.local_search import descend
 from medoids.core.problem import Problem, Solution
 from medoids.core.run import Run
 from medoids.paired.search import Found, ShardLost
-from medoids.paired.start import medoids_of_sample, sample_size
+from medoids.paired.start import close_in, medoids_of_sample, sample_size
 
 __all__ = ["EagerPAM", "eagerpam"]
 
@@ -33,6 +33,7 @@ class EagerPAM(PairedPAM):
     """One fit."""
 
     _further = False  # whether the last search had arms left
+    _settled = False  # whether no swap has been made since a search over all arms began
     _every = 1
     _seen = Found(np.zeros(0, dtype=np.intp), 1, 1)
 
@@ -54,7 +55,8 @@ class EagerPAM(PairedPAM):
             return resumed
         with run.phase("build"):
             points, weights = places.sample(sample_size(places.n, problem.k), run.random)
-            assignment = places.rows.assign(medoids_of_sample(problem, run, points, weights))
+            medoids = medoids_of_sample(problem, run, points, weights)
+            assignment = places.rows.assign(close_in(problem, places, medoids))
         run.step("build", assignment, references=len(points), candidates=problem.k)
         return assignment
 
@@ -71,7 +73,7 @@ class EagerPAM(PairedPAM):
             except ShardLost as lost:
                 self.places.recover(lost)
                 self._further, self._every = self.search.restore(*self._mark)
-                self._began = False
+                self._began = self._settled = False
 
     def _swap_some(self, assignment: Assignment, most: int) -> int:
         """Make swaps from the pool, or look for arms that help; return how many were made."""
@@ -80,19 +82,24 @@ class EagerPAM(PairedPAM):
             if made or self.run.stopped:
                 return made
             self.search.forget()
-            whole = not self._further and self._every == 1
+            self._settled |= not self._further and self._every == 1
+            width = self.widths[-1] if self._settled else self.widths[0]
             with self.run.phase("swap"):
                 self._seen = self.search.find(
-                    self.widths[-1] if whole else self.widths[0], eager=True, every=self._every, further=self._further
+                    width, report=self.foresee, eager=True, every=self._every, further=self._further
                 )
             if len(self._seen.rows):
                 self._further = True
-            elif whole:
+            elif self._settled:
                 return 0
             elif self._further:
                 self._further = False
             else:
                 self._every = 1
+
+    def foresee(self, left: int, lowest: float) -> None:
+        if self._settled:  # else some arms were dropped beside other medoids, or not looked at
+            super().foresee(left, lowest)
 
     def _use_pool(self, assignment: Assignment, most: int) -> int:
         """Make the best swap of the known candidates, and so on until none helps."""
@@ -105,10 +112,13 @@ class EagerPAM(PairedPAM):
             if not assignment.improves(float(losses[slot, 0]), float(magnitudes[slot, 0])):
                 self.search.reject(i)
                 continue
-            mark = self.search.describe(self._further, self._every)
+            mark = self._mark
+            if self.run.journal is not None or not self.places.lasting:  # else there is nothing to go back to
+                mark = self.search.describe(self._further, self._every)
             self.make_step(assignment, i, slot, self._seen, {"pool": mark})
             self._mark = mark
             self.begin(assignment, swaps=True)
+            self._settled = False
             made += 1
         return made
 

@@ -27,7 +27,7 @@ _NARROWER = 0.8
 
 def optimal(problem: Problem, run: Run) -> Solution:
     from medoids.optimal.instance import instance_of  # imports Numba
-    from medoids.optimal.solve import solve
+    from medoids.optimal.solve import solve_exactly
 
     rows = MatrixRows(problem, run, exact=True)
     run.proof = Proof()
@@ -39,7 +39,7 @@ def optimal(problem: Problem, run: Run) -> Solution:
     if run.stopped:
         return Solution(start.assignment, start.n_swaps, converged=False)
     try:
-        found = solve(
+        found = solve_exactly(
             instance,
             np.array(start.assignment.medoids),
             gap=problem.gap,

@@ -22,6 +22,7 @@ from medoids.exact.matrix import MARGIN
 from medoids.paired.local import OneShard
 from medoids.paired.places import Places
 from medoids.paired.search import Found, Search, ShardLost, first_strata, widths_of
+from medoids.result import Outlook
 
 __all__ = ["PairedPAM", "pairedpam", "without_store"]
 
@@ -82,7 +83,11 @@ class PairedPAM:
     def _find(self, assignment: Assignment, width: float, *, swaps: bool) -> Found:
         with self.run.phase("swap" if swaps else "build"):
             self.begin(assignment, swaps=swaps)
-            return self.search.find(width)
+            return self.search.find(width, report=self.foresee)
+
+    def foresee(self, left: int, lowest: float) -> None:
+        """Take note of what bounds say of the swaps of the current medoids."""
+        self.run.outlook = Outlook(left, max(0.0, -lowest))
 
     def _add(self, assignment: Assignment) -> bool:
         """Add the best medoid."""

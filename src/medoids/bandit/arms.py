@@ -1,4 +1,4 @@
-"""The arms of BUILD and SWAP: what a look at a reference tells of the loss.
+"""The arms of BUILD and SWAP: how a candidate changes the loss of a reference.
 
 For a reference s with nearest medoid at d1, second nearest at d2, and a candidate i, the change of its loss is (the
 four cases in the proof of Theorem 1; the equation in the paper's main text leaves out what removing a medoid costs)
@@ -24,29 +24,7 @@ from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import ARMS_PER_CHUNK
 from medoids.engine.threads import spans
 
-__all__ = ["BuildArms", "PairArms", "PointArms", "addition_sums", "swap_sums"]
-
-
-def addition_sums(block: Floats, d1: Floats, w: Floats) -> tuple[Float64s, Float64s]:
-    """Sums of the changes that arms bring if they are added, and of their squares (Eq. 4)."""
-    # The first step has no medoid yet, and d1 is infinite: the change is the distance itself.
-    change = np.minimum(block, d1) - d1 if np.isfinite(d1).all() else block
-    return (change @ w)[:, None], (change**2 @ w**2)[:, None]
-
-
-def swap_sums(
-    block: Floats, d1: Floats, d2: Floats, nearest: Rows, w: Floats, slots: Rows, k: int
-) -> tuple[Float64s, Float64s]:
-    """Sums of the changes that arms bring in the place of each of some slots, and of their squares (Theorem 1)."""
-    own = np.zeros((len(w), k), dtype=w.dtype)
-    own[np.arange(len(w)), nearest] = 1
-    own = own[:, slots]
-    kept = np.minimum(block, d1) - d1  # if its own medoid stays
-    left = np.minimum(block, d2) - d1  # if it leaves
-    # One update for all faces, and a correction for the face whose medoid is the reference's own.
-    sums = (kept @ w)[:, None] + (left - kept) @ (w[:, None] * own)
-    w2 = w**2
-    return sums, (kept**2 @ w2)[:, None] + (left**2 - kept**2) @ (w2[:, None] * own)
+__all__ = ["BuildArms", "PairArms", "PointArms"]
 
 
 class _MedoidArms:
@@ -64,7 +42,6 @@ class _MedoidArms:
         self._scale = assignment.loss / problem.share_unit / self._references
         self.candidates = np.setdiff1d(problem.candidates, assignment.medoids)
         self._slots = np.setdiff1d(np.arange(problem.k), assignment.fixed)  # that a swap may take
-        self._k = problem.k
 
     @property
     def faces(self) -> int:
@@ -123,11 +100,13 @@ class BuildArms(_MedoidArms):
     """Points that may be added (Eq. 4). The first step has no medoid yet: the change is the distance itself."""
 
     def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
-        return addition_sums(block, self._d1[references], self._weights[references])
+        d1, w = self._d1[references], self._weights[references]
+        change = np.minimum(block, d1) - d1 if np.isfinite(d1).all() else block
+        return (change @ w)[:, None], (change**2 @ w**2)[:, None]
 
 
 class PointArms(_MedoidArms):
-    """BanditPAM++ SWAP: points with k virtual arms each (Algorithm 1, lines 7 to 15)."""
+    """BanditPAM++ SWAP: points with k virtual arms each (Algorithm 1, lines 7 to 15; Theorem 1)."""
 
     @property
     def faces(self) -> int:
@@ -135,7 +114,13 @@ class PointArms(_MedoidArms):
 
     def _changes(self, block: Floats, arms: Rows, references: Rows) -> tuple[Float64s, Float64s]:
         d1, d2, w = self._d1[references], self._d2[references], self._weights[references]
-        return swap_sums(block, d1, d2, self._nearest[references], w, self._slots, self._k)
+        own = (self._nearest[references][:, None] == self._slots).astype(w.dtype)
+        kept = np.minimum(block, d1) - d1  # if its own medoid stays
+        left = np.minimum(block, d2) - d1  # if it leaves
+        # One update for all faces, and a correction for the face whose medoid is the reference's own.
+        sums = (kept @ w)[:, None] + (left - kept) @ (w[:, None] * own)
+        w2 = w**2
+        return sums, (kept**2 @ w2)[:, None] + (left**2 - kept**2) @ (w2[:, None] * own)
 
 
 class PairArms(_MedoidArms):

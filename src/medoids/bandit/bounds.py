@@ -6,7 +6,7 @@ import numpy as np
 
 from medoids.engine.arrays import Bools, Float64s
 
-__all__ = ["Independent", "Paired"]
+__all__ = ["Independent"]
 
 
 class Independent:
@@ -34,30 +34,3 @@ class Independent:
         width = self.width(sigma, t)
         kept: Bools = ((means - width) <= (means + width).min()).any(axis=1)
         return kept
-
-
-class Paired:
-    """Arms that saw the same references are compared by their differences, not by two intervals.
-
-    Nearly tied arms, which separate intervals need almost all references to separate, are usually similar: their values
-    rise and fall together, and the spread of the difference is small. A face is dropped when its mean difference from
-    the leader exceeds
-
-        w sd(difference) / sqrt(t) sqrt(1 - t/n),    w = sqrt(log(1/delta))
-
-    whose last factor is the finite-population correction: at t = n the width is 0.
-
-    Parameters
-    ----------
-    delta : float
-        Nominally a comparison errs with probability at most exp(-w^2 / 2) = sqrt(delta).
-    n : int
-        References in all.
-    """
-
-    def __init__(self, delta: float, n: int) -> None:
-        self.w, self.n = float(np.sqrt(np.log(1 / delta))), n
-
-    def width(self, t: int) -> float:
-        """Return the width of the bound after t references for a spread of 1."""
-        return self.w * float(np.sqrt(max(0.0, 1 / t - 1 / self.n)))

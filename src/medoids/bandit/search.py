@@ -1,18 +1,18 @@
-"""Successive elimination: the loop of Algorithm 1, for BUILD and SWAP alike, and that for paired differences."""
+"""Successive elimination: the loop of Algorithm 1, for BUILD and SWAP alike."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 
-from medoids.bandit.bounds import Independent, Paired
+from medoids.bandit.bounds import Independent
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.threads import spans
 
-__all__ = ["Arms", "Found", "Pairs", "search", "search_pairs"]
+__all__ = ["Arms", "Survivors", "search"]
 
 
 class Arms(Protocol):
@@ -31,7 +31,7 @@ class Arms(Protocol):
 
 
 @dataclass
-class Found:
+class Survivors:
     """Arms that are left, their (arms, faces) means, the references that these rest on, and whether that is all."""
 
     arms: Rows
@@ -40,10 +40,17 @@ class Found:
     exhausted: bool
 
 
-def search(arms: Arms, order: Rows, size: int, bounds: Independent) -> Found:
+def search(
+    arms: Arms,
+    order: Rows,
+    size: int,
+    bounds: Independent,
+    report: Callable[[Rows, float], None] = lambda left, lowest: None,
+) -> Survivors:
     """Drop arms until one is left or the references are used up, which makes the means of those left exact.
 
-    References come in the given order, in batches of the given size.
+    References come in the given order, in batches of the given size. ``report`` is called with the arms that are left
+    and the lowest mean that any of them may have.
     """
     left = np.arange(arms.count)
     sums = squares = np.zeros((len(left), 1))
@@ -61,40 +68,8 @@ def search(arms: Arms, order: Rows, size: int, bounds: Independent) -> Found:
         np.maximum(sigma, 0.1 * float(sigma.mean()), out=sigma)
         np.maximum(sigma, arms.least_sigma(left)[:, None], out=sigma)
         keep = bounds.keep(sums / t, sigma, t)
+        report(left[keep], float((sums / t - bounds.width(sigma, t)).min()))
         left, sums, squares = left[keep], sums[keep], squares[keep]
         if len(left) == 1:
             break
-    return Found(left, sums / t, t, t == len(order))
-
-
-class Pairs(Protocol):
-    """Arms that are compared in pairs: they hold the leader's side of each reference, and know the next round."""
-
-    @property
-    def left(self) -> Sized: ...
-
-    @property
-    def ahead(self) -> bool: ...
-
-    def drop(self, bounds: Paired) -> None:
-        """Forget the arms that the bounds rule out."""
-        ...
-
-    def look(self) -> None:
-        """Look at the next round of references with the arms that are left."""
-        ...
-
-
-AnyPairs = TypeVar("AnyPairs", bound=Pairs)
-
-
-def search_pairs(
-    arms: AnyPairs, bounds: Paired, few: int, enough: Callable[[AnyPairs], bool] = lambda _: False
-) -> AnyPairs:
-    """Drop arms round by round, until few are left, all references have been seen, or the caller has enough."""
-    while not enough(arms):
-        arms.drop(bounds)
-        if len(arms.left) <= few or not arms.ahead:
-            break
-        arms.look()
-    return arms
+    return Survivors(left, sums / t, t, t == len(order))

@@ -8,9 +8,4 @@ compiling.py   listeners that are called when a kernel is compiled
 interrupts.py  Ctrl-C and the time limit, checked between chunks of work
 mapped.py      arrays in files: pages given back, temporary files
 threads.py     chunks of work over a pool of threads
-vectors.py     SIMD vectors as values in kernels
 """
-
-from medoids.engine.budget import LANES
-
-__all__ = ["LANES"]

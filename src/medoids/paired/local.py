@@ -42,6 +42,8 @@ class _Rows:
 class OneShard(Places):
     """All points in one shard."""
 
+    lasting = True
+
     def __init__(self, problem: Problem, run: Run, first: int) -> None:
         self._marked: list[Floats] = []
         super().__init__(problem, run, first)
@@ -77,6 +79,9 @@ class OneShard(Places):
     def _layout(self, tree: Tree, points: Rows) -> Layout:
         Z, self._marked = np.array(self._marked), []
         return Layout.of(tree, Z)
+
+    def gather(self, rows: Rows) -> tuple[Dissimilarity, Rows]:
+        return self.run.distance, rows
 
     def follow(self, assignment: Assignment) -> None:
         at = self.order

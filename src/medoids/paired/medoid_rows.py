@@ -16,6 +16,7 @@ from medoids.core.rows import RowSource
 from medoids.core.run import Run
 from medoids.distances import Floats
 from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.budget import CHEAP_NS
 
 __all__ = ["MedoidRows", "make_rows"]
 
@@ -67,8 +68,8 @@ class MedoidRows(RowSource):
 
 
 def make_rows(problem: Problem, run: Run, whole: Whole, known: dict[int, Float64s] | None = None) -> RowSource:
-    """Return where rows of the medoids come from: estimates first, unless they are exact or too many."""
+    """Return where rows of the medoids come from: estimates first, unless exact ones are as cheap, or too many."""
     distance = problem.distance
-    if distance.exact or not problem.has_room(distance.dtype.itemsize):
+    if distance.exact or distance.cost < CHEAP_NS or not problem.has_room(distance.dtype.itemsize):
         return RowSource(problem, run, known)
     return MedoidRows(problem, run, whole, known)

@@ -10,6 +10,7 @@ from medoids.core.assignment import Assignment
 from medoids.core.problem import Problem
 from medoids.core.rows import RowSource
 from medoids.core.run import Run
+from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.paired.order import Layout, Strata, Tree, pick_landmarks
 from medoids.paired.search import Shards
@@ -31,9 +32,12 @@ class Places(Shards):
     strata : Strata
     rows : RowSource
         Makes assignments.
+    lasting : bool
+        Whether no shard can be lost.
     """
 
     rows: RowSource
+    lasting: bool = False
 
     def __init__(self, problem: Problem, run: Run, first: int) -> None:
         self.problem, self.run = problem, run
@@ -74,6 +78,10 @@ class Places(Shards):
         strata = Strata(*self._mass, size, random)
         level = strata.levels[0]
         return self.order[strata.positions[level.columns]], level.weights
+
+    @abstractmethod
+    def gather(self, rows: Rows) -> tuple[Dissimilarity, Rows]:
+        """Return a distance among some rows, and their numbers in it."""
 
     @property
     def whole(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from base64 import b64decode, b64encode
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from zlib import compress, decompress
@@ -183,13 +184,23 @@ class Search:
         size = max(self._at.scale, abs(least)) if np.isfinite(least) else self._at.scale
         return least + self._noise * size - self._tol * self._at.scale
 
-    def find(self, width: float, *, eager: bool = False, every: int = 1, further: bool = False) -> Found:
+    def find(
+        self,
+        width: float,
+        *,
+        report: Callable[[int, float], None] = lambda left, lowest: None,
+        eager: bool = False,
+        every: int = 1,
+        further: bool = False,
+    ) -> Found:
         """Look for the best arm, or for arms that help.
 
         Parameters
         ----------
         width : float
             Of bounds, in standard errors.
+        report : callable
+            Called, as arms are dropped, with the number of those that are not and the lowest change that any may bring.
         eager : bool
             End as soon as some arms are known to help.
         every : int
@@ -201,18 +212,20 @@ class Search:
         bar = Bar(self._limit(0.0 if eager else self._least), width)
         pivots = self._pivots(view) if further else []
         left = self._ask("judge", view, bar, pivots, afresh=not further, every=every)
+        report(left.count, min(bar.value, left.lowest))
         while left.count:
             rows = self._choose(left, view, eager)
             self._learn(rows)
             bar = Bar(self._limit(0.0 if eager else self._least), width)
-            if eager and len(self.helpful()):
+            if eager and len(self.helpful(surely=True)):
                 break
             left = self._ask("drop", bar.value, np.array([*self._known, *self._rejected], dtype=np.intp))
+            report(left.count + len(self.helpful()), min(bar.value, self._least, left.lowest))
             if not left.count:
                 break
             if self._ends(left, view):
                 continue
-            if view.depth == 0 and left.count > REPORTED:
+            if view.depth == 0 and left.count > REPORTED and not further:  # which pivots have judged already
                 left = self._ask("beside", view, bar, self._pivots(view))
                 if not left.count:
                     break
@@ -221,10 +234,11 @@ class Search:
         self._depth = view.depth
         return Found(self.helpful() if eager else self._best(), len(view.level.columns), max(1, left.count))
 
-    def helpful(self) -> Rows:
+    def helpful(self, *, surely: bool = False) -> Rows:
         """Return candidates that lower the loss, or may do so by what blocks cannot tell; the best first."""
         means = {i: float(m.min()) for i, m in self._known.items()}
-        helpful = [i for i in means if means[i] < self._limit(0.0)]
+        limit = self._limit(0.0) - (2 * self._noise * self._at.scale if surely else 0.0)
+        helpful = [i for i in means if means[i] < limit]
         return np.array(sorted(helpful, key=lambda i: (means[i], i)), dtype=np.intp)
 
     def describe(self, further: bool, every: int) -> tuple[list[int], int, str, int]:

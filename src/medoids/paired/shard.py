@@ -23,7 +23,7 @@ __all__ = ["REPORTED", "Bar", "Left", "Shard", "most_known"]
 # Arms that a shard reports: those with the lowest means, and the one with the lowest in each of as many regions.
 REPORTED = 64
 # Where m references have gains, bounds are wider by this share over sqrt(m): gains are skewed, and a sample that misses
-# some underestimates their mean and their spread together. engine: 2 misses at most nominally on five data sets.
+# some underestimates their mean and their spread together. How often bounds miss: benchmarks/results/coverage.md.
 _SKEW = 2.0
 # Points of a chunk of sums.
 _POINTS_PER_CHUNK = 1 << 14
@@ -48,6 +48,8 @@ class Left:
         Those with the lowest means, and these.
     best_rows, best_means : ndarray of shape (REPORTED,)
         The lowest of each region; infinite where no arm is left.
+    lowest : float
+        The lowest lower bound; infinite where no arm is left.
     """
 
     count: int
@@ -55,6 +57,7 @@ class Left:
     means: Float64s
     best_rows: Rows
     best_means: Float64s
+    lowest: float
 
     @classmethod
     def joined(cls, parts: Sequence[Left]) -> Left:
@@ -63,7 +66,8 @@ class Left:
         lowest = np.lexsort((rows, means))[:REPORTED]
         best, at = np.stack([part.best_means for part in parts]), np.stack([part.best_rows for part in parts])
         tied = np.where(best == best.min(axis=0), at, np.iinfo(np.intp).max)
-        return cls(sum(part.count for part in parts), rows[lowest], means[lowest], tied.min(axis=0), best.min(axis=0))
+        count, bound = sum(part.count for part in parts), min(part.lowest for part in parts)
+        return cls(count, rows[lowest], means[lowest], tied.min(axis=0), best.min(axis=0), bound)
 
 
 def most_known(budget: int, n: int, cost: float) -> int:
@@ -119,6 +123,8 @@ class Shard:
     def place_state(self, d1: Float64s, d2: Float64s, nearest: Rows, medoids: Rows) -> None:
         """Set the distances of the points to their two nearest medoids, the slot of the nearest, and the medoids."""
         self._d1, self._d2, self._nearest = d1, d2, nearest
+        self._removal: Float64s | None = None
+        self._runs = [_runs_of(nearest[chunk]) for chunk in spans(len(nearest), _POINTS_PER_CHUNK)]
         self._free = self._eligible & ~np.isin(self.rows, medoids)
 
     def states(self, at: Rows) -> tuple[Float64s, Float64s, Rows]:
@@ -127,10 +133,11 @@ class Shard:
 
     def removal(self, slots: int) -> Float64s:
         """Return the share of the points in the mean cost of removing each slot's medoid."""
-        other = np.isfinite(self._d2)
-        costs = np.where(other, self._d2 - np.where(other, self._d1, 0.0), 0.0)
-        removal: Float64s = np.bincount(self._nearest, self._weights * costs, minlength=slots).astype(np.float64)
-        return removal
+        if self._removal is None:
+            other = np.isfinite(self._d2)
+            costs = np.where(other, self._d2 - np.where(other, self._d1, 0.0), 0.0)
+            self._removal = np.bincount(self._nearest, self._weights * costs, minlength=slots).astype(np.float64)
+        return self._removal
 
     def learn(self, rows: Rows, slots: int) -> Float64s:
         """Return sums of the changes that candidates bring: what is added if a slot's medoid leaves, and if none does.
@@ -183,7 +190,7 @@ class Shard:
         def work(number: int) -> None:
             c = chunks[number]
             for e, row in enumerate(known):
-                exact_changes(row[c], self._d1[c], self._d2[c], self._nearest[c], self._weights[c], parts[number, e])
+                exact_changes(row[c], self._d1[c], self._d2[c], self._weights[c], *self._runs[number], parts[number, e])
 
         self._threads.map(work, range(len(chunks)))
         sums: Float64s = parts.sum(axis=0)
@@ -238,7 +245,8 @@ class Shard:
         lowest = np.flatnonzero(self._mean == best_means[regions])
         lowest = lowest[np.argsort(-rows[lowest])]  # the lowest row comes last, and stays
         best_rows[regions[lowest]] = rows[lowest]
-        return Left(len(rows), rows[order], self._mean[order], best_rows, best_means)
+        bound = float(self._lower.min(initial=np.inf))
+        return Left(len(rows), rows[order], self._mean[order], best_rows, best_means, bound)
 
     def rows_left(self) -> Rows:
         """Return the rows of the arms that are left."""
@@ -372,4 +380,10 @@ class Shard:
 
     def _spans(self, count: int) -> list[slice]:
         """Cut arms into tiles: small enough for all threads to have some."""
-        return spans(count, int(np.clip(count // 16, 32, LANES)))
+        return spans(count, int(np.clip(count // 16, 64, LANES)))
+
+
+def _runs_of(slots: Rows) -> tuple[Rows, Rows]:
+    """Return where runs of equal slots start and the last one ends, and these slots."""
+    starts = np.flatnonzero(np.diff(slots, prepend=-2))
+    return np.append(starts, len(slots)), slots[starts]
