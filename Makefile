@@ -14,13 +14,15 @@ test: $(VENV)/.dev
 	@echo "The tests take about 6 to 10 minutes on 2 cores$(if $(TESTS),; this is a part of them)."
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS)
 
-# Without Dask, Chromium, processes of the command, large data and whatever else takes seconds.
+# Without Dask (which is not even imported), Chromium, the command, large data and whatever else takes seconds.
+QUICK := -m "not (slow or command or dask or browser)"
+QUICK += $(addprefix --ignore=,src/medoids/dask.py src/medoids/cluster tests/test_dask.py tests/cluster)
 test-fast: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not (slow or command or dask or browser)"
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(QUICK)
 
 # With the lowest versions of all dependencies that pyproject.toml allows; needs Python 3.11, which has wheels of them.
 test-lowest: .venv-lowest/.installed
-	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not (slow or command or dask or browser)" tests
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal $(QUICK) tests
 
 # The R package on its own: R and its packages from Debian if they are missing, Python packages in .venv-r.
 test-r: .venv-r/.installed

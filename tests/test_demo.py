@@ -12,8 +12,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 # tests/test_coming_from.py runs the blocks of the page that needs other packages.
 PAGES = sorted({ROOT / "README.md", *(ROOT / "docs").glob("*.md")} - {ROOT / "docs" / "coming-from.md"})
+# Pages whose code takes seconds.
+SLOW_PAGES = ("choosing-k.md", "scale.md")
 
 
+@pytest.mark.slow
 def test_demo_prints_medoids_sizes_loss_time_and_distances(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "medoids.demo"]
     run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
@@ -25,7 +28,10 @@ def test_demo_prints_medoids_sizes_loss_time_and_distances(tmp_path: Path) -> No
         assert re.search(rf"^{word} +\S", run.stdout, re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, id=page.name, marks=[pytest.mark.slow] if page.name in SLOW_PAGES else []) for page in PAGES],
+)
 def test_code_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}

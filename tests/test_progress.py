@@ -150,6 +150,7 @@ def test_several_starts_and_numbers_of_clusters_share_a_percentage(
     assert lines[-1].startswith("medoids: done in ")
 
 
+@pytest.mark.slow
 def test_compilation_is_announced_once(tmp_path: Path) -> None:
     code = """
 import numpy as np
@@ -240,6 +241,7 @@ k_medoids((1e3 * np.random.default_rng(0).normal(size=60)).tolist(), 3, metric=u
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [False, True])
 def test_the_bar_fits_80_columns_and_has_a_percentage_in_every_phase(start: bool) -> None:
     said = _on_a_terminal(f"START = {start}\n" + PHASES, width=80)

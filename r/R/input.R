@@ -40,9 +40,14 @@ as_input <- function(x, metric = NULL, params = list(), diss = FALSE, stand = FA
   }
   if (input$kind == "stored") params$columns <- NULL # which were not for the metric
   if (is.null(input$metric_params)) input$metric_params <- metric_parameters(params)
+  if (input$kind == "stored" && input$metric %in% c("seuclidean", "mahalanobis") && is.null(params$V) && is.null(params$VI)) {
+    medoids_error("metric = \"", input$metric, "\" needs variances of all rows, and these stay on disk; pass ",
+                  "metric_params = list(V = ...)")
+  }
   if (input$kind == "vectors") {
     input <- standardized(input, stand, coding)
     input <- without_gaps(input, gaps, new)
+    input <- with_variances(input, coding)
   } else if (stand) {
     medoids_error("stand = TRUE is for columns of numbers; gower scales the columns of a table by itself")
   }
@@ -158,6 +163,27 @@ without_gaps <- function(input, gaps, new) {
   input
 }
 
+# Variances, or the inverse of the covariances, are those of the fit, also for new data.
+with_variances <- function(input, coding) {
+  wanted <- c(seuclidean = "V", mahalanobis = "VI")[input$metric]
+  if (is.na(wanted)) return(input)
+  if (is.null(input$metric_params$V) && is.null(input$metric_params$VI)) {
+    fitted <- coding$fitted
+    if (is.null(fitted)) {
+      V <- stats::cov(input$values)
+      fitted <- if (wanted == "V") list(V = ifelse(diag(V) > 0, diag(V), 1)) else list(VI = tryCatch(
+        unname(solve(V)),
+        error = function(e) medoids_error("metric = \"mahalanobis\": the covariances of the columns cannot be inverted, ",
+                                          "because one is constant or follows from others; leave such columns out")
+      ))
+    }
+    input$coding$fitted <- fitted
+    as_python <- function(value) if (is.matrix(value)) value else array(value)
+    input$metric_params <- c(input$metric_params, lapply(fitted, as_python))
+  }
+  input
+}
+
 column_name <- function(at, columns) {
   if (is.null(columns)) sprintf("column %d of x", at) else sprintf("column %d of x (\"%s\")", at, columns[at])
 }
@@ -216,7 +242,10 @@ table_rows <- function(x, params, coding) {
     forced <- params$categorical
     if (is.character(forced)) forced <- match(forced, columns)
     if (anyNA(forced)) medoids_error("categorical names a column that x does not have")
-    coding <- list(columns = lapply(seq_along(x), function(at) column_code(x[[at]], at, columns, at %in% forced)))
+    types <- column_types(params$type, columns)
+    coding <- list(columns = lapply(seq_along(x), function(at) {
+      column_code(x[[at]], at, columns, at %in% forced, types[at])
+    }))
     names(coding$columns) <- columns
   } else {
     lacking <- setdiff(names(coding$columns), columns)
@@ -231,9 +260,12 @@ table_rows <- function(x, params, coding) {
     medoids_error(sprintf("row %d of x has no value at all, so it has no distance to others; remove it", blank))
   }
   if (is.null(coding$ranges)) coding$ranges <- rbind(lowest(values, min), lowest(values, max))
-  categories <- which(vapply(coding$columns, function(code) !is.null(code$levels), NA))
-  params$categorical <- as.list(unname(categories) - 1L)
+  types <- vapply(coding$columns, function(code) if (is.null(code$type)) "" else code$type, "")
+  of_type <- function(type) as.list(unname(which(types == type)) - 1L)
+  params$categorical <- of_type("factor")
   params$weights <- column_weights(params$weights, columns)
+  typed <- list(asymm = of_type("asymm"), logratio = of_type("logratio"))
+  params$type <- if (any(lengths(typed))) typed[lengths(typed) > 0]
   list(kind = "table", values = values, n = nrow(x), labels = NULL, columns = columns, metric = "gower",
        metric_params = metric_parameters(params), data = x, coding = coding)
 }
@@ -243,14 +275,36 @@ lowest <- function(values, what) {
   apply(values, 2, function(column) if (all(is.na(column))) 0 else what(column, na.rm = TRUE))
 }
 
-column_code <- function(column, at, columns, forced) {
+column_code <- function(column, at, columns, forced, type = "") {
+  if (type == "asymm") return(presence_code(column, at, columns))
+  forced <- forced || type == "factor"
   if (is.ordered(column) && !forced) return(list(ranks = levels(column)))
-  if (is.factor(column)) return(list(levels = levels(column)))
-  if (is.character(column) || is.logical(column) || forced) return(list(levels = sort(unique(as.character(column)))))
+  if (is.factor(column) || is.character(column) || is.logical(column) || forced) {
+    if (!type %in% c("", "factor")) {
+      medoids_error(sprintf("type says that %s is \"%s\", but it holds categories; make it numbers, or an ordered factor",
+                            column_name(at, columns), type))
+    }
+    return(list(levels = if (is.factor(column)) levels(column) else sort(unique(as.character(column))), type = "factor"))
+  }
   time <- inherits(column, c("Date", "POSIXt", "difftime"))
-  if (time || is.numeric(column) && is.null(dim(column))) return(list(time = time))
+  if (time || is.numeric(column) && is.null(dim(column))) {
+    known <- if (type %in% c("ordered", "ordratio")) sort(unique(as.numeric(column)))
+    return(list(time = time, known = known, type = if (type == "logratio") type))
+  }
   medoids_error(sprintf("%s is of class %s, which is neither numbers, dates nor categories; leave it out",
                         column_name(at, columns), class(column)[1]))
+}
+
+# Two values, of which the second says that something is there: rows that both lack it are not compared.
+presence_code <- function(column, at, columns) {
+  values <- if (is.factor(column)) levels(column) else sort(unique(as.character(column)))
+  if (is.logical(column)) values <- c("FALSE", "TRUE")
+  if (all(values %in% c("0", "1"))) values <- c("0", "1")
+  if (length(values) != 2) {
+    medoids_error(sprintf("type says that %s is \"asymm\", but it has %d values and not two", column_name(at, columns),
+                          length(values)))
+  }
+  list(levels = values, type = "asymm")
 }
 
 coded <- function(column, code, name) {
@@ -260,7 +314,7 @@ coded <- function(column, code, name) {
     values <- match(text, code$levels)
     new <- is.na(values) & !is.na(text) # categories that the fit did not have are unlike all that it had
     values[new] <- length(code$levels) + match(text[new], unique(text[new]))
-    return(as.numeric(values))
+    return(as.numeric(values) - (code$type == "asymm")) # 0 is what is not there
   }
   if (inherits(column, "POSIXlt")) column <- as.POSIXct(column)
   if (!is.numeric(column) && !isTRUE(code$time)) {
@@ -272,7 +326,26 @@ coded <- function(column, code, name) {
     medoids_error(sprintf("row %d of column \"%s\" is %s; replace it by NA or by a number", infinite, name,
                           format(values[infinite])))
   }
-  values
+  if (length(code$known) < 2) return(values)
+  stats::approx(code$known, seq_along(code$known), values, rule = 2)$y # ranks; new numbers are between those around them
+}
+
+# The type of each column, "" for its own, by the list of daisy(), such as list(asymm = "ill", ordratio = 3).
+column_types <- function(type, columns) {
+  found <- rep("", length(columns))
+  if (is.null(type)) return(found)
+  if (!is.list(type) || is.null(names(type))) {
+    medoids_error("type must be a list of types and columns as daisy() takes it, such as list(asymm = \"ill\")")
+  }
+  for (name in names(type)) {
+    choice("each name of type", name, c("asymm", "factor", "logratio", "nominal", "numeric", "ordered", "ordratio", "symm"))
+    given <- type[[name]]
+    at <- if (is.character(given)) match(given, columns) else given
+    wrong <- which(is.na(at) | !at %in% seq_along(columns))[1]
+    if (!is.na(wrong)) medoids_error(sprintf("type names column %s, which x does not have", format(given[wrong])))
+    found[at] <- if (name %in% c("nominal", "symm")) "factor" else name
+  }
+  found
 }
 
 column_weights <- function(weights, columns) {

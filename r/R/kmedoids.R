@@ -23,7 +23,8 @@
 #' Under `"gower"` numbers, dates and ordered factors differ by their share of the column's range, everything else is
 #' equal or not, and missing values are left out pair by pair. Rows with missing values do not become medoids while
 #' there are at least `k` without; pass `candidates = "all"` to let them. Logical columns are categories, whereas
-#' [cluster::daisy()] counts them as asymmetric.
+#' [cluster::daisy()] counts them as asymmetric; `type` says otherwise, with the list of `daisy()`:
+#' `type = list(asymm = "ill", ordratio = "stage", logratio = 3)`, and `factor`, `symm` and `numeric`.
 #'
 #' A function is called as `metric(medoid, observation)` and returns one number. It gets rows of a matrix, or of
 #' a data frame of numbers, as vectors with names, rows of any other data frame as data frames of one row, and elements
@@ -41,8 +42,8 @@
 #'   `checkpoint`, `resume`. For Parquet files, `columns` chooses columns. `metric_params = list(weights = c(age = 2))`
 #'   passes parameters of a metric whose names are taken.
 #' @param weights A number >= 0 for each observation, which multiplies its distance.
-#' @param algorithm `"auto"`, `"pam"`, `"fastpam1"`, `"fasterpam"`, `"pairedpam"`, `"banditpam++"`, `"clara"` and
-#'   others.
+#' @param algorithm `"auto"`, `"pam"`, `"fastpam1"`, `"fasterpam"`, `"pairedpam"`, `"banditpam++"`, `"clara"`, `"tabu"`,
+#'   `"active"` and others.
 #' @param init `"build"`, `"lab"`, `"random"`, `"k-medoids++"`, or the rows to start from.
 #' @param n_restarts The number of perturbed restarts after convergence, of which the best is kept.
 #' @param stand Whether to subtract the mean of each column and to divide by its mean absolute deviation, as [pam()]
@@ -85,6 +86,7 @@
 #'
 #' # a table with factors: gower
 #' kmedoids(iris, 3)$medoids
+#' kmedoids(iris, 3, "gower", type = list(logratio = "Petal.Width"))$loss
 #'
 #' # texts
 #' kmedoids(c("ape", "apes", "tape", "zebra", "zebras", "cobra"), 2)$medoids

@@ -4,16 +4,20 @@
 #' @param newdata New observations in the form of the data of the fit; columns of a data frame are found by name. For a
 #'   fit to dissimilarities, a matrix with a row for each new observation and a column for each observation of the fit.
 #'   If it is missing, the observations of the fit.
-#' @param type `"cluster"`: the cluster of the nearest medoid. `"distance"`: the distances to all medoids.
+#' @param type `"cluster"`: the cluster of the nearest medoid. `"distance"`: the distances to all medoids. `"prob"`: how
+#'   much each observation belongs to each medoid, the membership of fuzzy c-medoids in proportion to `d^(-1/(m-1))` for
+#'   the distance `d`. It is not the probability of a model.
+#' @param m How soft memberships are, above 1.
 #' @param ... Not used.
 #' @return A vector of cluster numbers, or a matrix with a column for each cluster; named by the rows of `newdata`.
 #' @examplesIf medoids_available()
 #' fit <- kmedoids(iris[1:100, 1:4], 2)
 #' predict(fit, iris[101:105, ])
 #' predict(fit, iris[101:105, ], type = "distance")
+#' predict(fit, iris[101:105, ], type = "prob")
 #' @export
-predict.medoids <- function(object, newdata, type = c("cluster", "distance"), ...) {
-  type <- choice("type", type, c("cluster", "distance"))
+predict.medoids <- function(object, newdata, type = c("cluster", "distance", "prob"), m = 2, ...) {
+  type <- choice("type", type, c("cluster", "distance", "prob"))
   if (missing(newdata)) {
     if (type == "cluster") return(object$clustering)
     if (object$settings$kind == "matrix") {
@@ -27,12 +31,29 @@ predict.medoids <- function(object, newdata, type = c("cluster", "distance"), ..
   }
   found <- new_distances(object, newdata)
   colnames(found$distances) <- seq_along(object$id.med)
-  if (type == "distance") {
+  if (type != "cluster") {
     rownames(found$distances) <- found$labels
-    return(found$distances)
+    return(if (type == "prob") memberships(found$distances, m) else found$distances)
   }
   cluster <- max.col(-found$distances, ties.method = "first")
   if (is.null(found$labels)) cluster else stats::setNames(cluster, found$labels)
+}
+
+# Shares in proportion to d^(-1/(m-1)); an observation at distance 0 belongs there only.
+memberships <- function(distances, m) {
+  if (!is.numeric(m) || length(m) != 1 || is.na(m) || m <= 1 || is.infinite(m)) {
+    medoids_error("m must be one number above 1; 2 is usual, and memberships harden towards 1")
+  }
+  negative <- which(distances < 0)[1]
+  if (!is.na(negative)) {
+    at <- arrayInd(negative, dim(distances))
+    medoids_error(sprintf("the distance from medoid %d to row %d is %s; memberships need distances >= 0", at[2], at[1],
+                          format(distances[negative])))
+  }
+  nearest <- apply(distances, 1, min)
+  # As shares of the nearest distance, no power overflows.
+  shares <- (ifelse(distances == 0, 1, nearest / distances))^(1 / (m - 1))
+  shares / rowSums(shares)
 }
 
 new_distances <- function(object, newdata) {

@@ -13,7 +13,7 @@ import numpy as np
 
 from medoids.quality.fitted import clustering_of, measured, trace_of
 from medoids.quality.silhouettes import Silhouette, silhouette
-from medoids.reporting.layout import Layout, place
+from medoids.reporting.layout import PlaneLayout, place
 from medoids.reporting.palette import LIGHT, MATPLOTLIB_MARKERS, colour_of, shape_of
 from medoids.result import Clustering, TraceRecord
 
@@ -44,7 +44,7 @@ class MapDisplay(_Display):
     Attributes
     ----------
     clustering : Clustering
-    layout : Layout
+    layout : PlaneLayout
         ``rows`` that are drawn, where (``xy``), and by which ``method``.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
@@ -61,7 +61,7 @@ class MapDisplay(_Display):
     """
 
     clustering: Clustering
-    layout: Layout
+    layout: PlaneLayout
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, ax: Axes | None = None) -> MapDisplay:

@@ -40,6 +40,7 @@ def test_no_swap_improves_the_result(number):
     assert all(loss >= found.loss - tolerance for loss in losses_of_swaps(problem, found.medoids))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_the_result_depends_on_the_seed_alone(kind):
     # Large enough for several chunks of candidates, and for threads.

@@ -33,6 +33,7 @@ def random_problem(seed: int) -> tuple[np.ndarray, int, np.ndarray]:
     return D, k, w
 
 
+@pytest.mark.slow
 def test_the_bound_is_never_above_the_best_and_swaps_are_the_oracles() -> None:
     tight = 0
     for seed in range(200):

@@ -37,6 +37,7 @@ def test_every_k_is_pams_answer_by_the_oracle() -> None:
         assert path.losses[k] == pytest.approx(oracle.loss(D, medoids, [1.0] * 45) / 45)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["pairedpam", "fastpam1"])
 def test_every_k_is_the_separate_fit_and_the_distances_are_shared(algorithm: str) -> None:
     X, metric = data.subset("letter", 3300, 0)

@@ -31,6 +31,48 @@ test_that("columns are found by name, and levels and ranges are those of the fit
   expect_equal(unname(predict(mixed, new, "distance")[3, 2]), (abs(20 - mixed$medoids$age[2]) / 60 + 1) / 2)
 })
 
+test_that("memberships are those of fuzzy c-medoids", {
+  skip_without_python()
+  fit <- kmedoids(iris[, 1:4], 3)
+  shares <- predict(fit, iris, "prob")
+  expect_equal(unname(rowSums(shares)), rep(1, 150), tolerance = 1e-12)
+  expect_equal(unname(diag(shares[fit$id.med, ])), rep(1, 3))
+  distances <- predict(fit, iris, "distance")
+  others <- -fit$id.med
+  by_hand <- function(m) (1 / distances[others, ])^(1 / (m - 1)) / rowSums((1 / distances[others, ])^(1 / (m - 1)))
+  expect_equal(shares[others, ], by_hand(2), tolerance = 1e-12)
+  expect_equal(predict(fit, iris, "prob", m = 1.5)[others, ], by_hand(1.5), tolerance = 1e-12)
+  expect_match(refusal(predict(fit, iris, "prob", m = 1)), "m must be one number above 1")
+})
+
+test_that("variances and covariances are those of the fit", {
+  skip_without_python()
+  x <- as.matrix(iris[, 1:4])
+  fit <- kmedoids(x, 3, "seuclidean")
+  scaled <- sweep(x, 2, apply(x, 2, sd), "/")
+  by_hand <- as.matrix(dist(scaled))[, fit$id.med]
+  expect_equal(unname(predict(fit, x, "distance")), unname(by_hand), tolerance = 1e-9)
+  expect_equal(unname(predict(fit, x[1:5, ], "distance")), unname(by_hand[1:5, ]), tolerance = 1e-9)
+  fit <- kmedoids(x, 3, "mahalanobis")
+  by_hand <- sapply(fit$id.med, function(i) sqrt(mahalanobis(x, x[i, ], cov(x))))
+  expect_equal(unname(predict(fit, x[1:5, ], "distance")), unname(by_hand[1:5, ]), tolerance = 1e-9)
+})
+
+test_that("types of columns are those of daisy", {
+  skip_without_python()
+  data(flower, package = "cluster", envir = environment())
+  type <- list(asymm = c("V1", "V3"), ordratio = 7, logratio = "V8")
+  expected <- cluster::daisy(flower, "gower", type = type)
+  fit <- kmedoids(flower, 3, "gower", type = type, keep.diss = TRUE)
+  expect_equal(as.numeric(fit$diss), as.numeric(expected), tolerance = 1e-9)
+  distances <- unname(predict(fit, flower[18:1, ], "distance"))
+  expect_equal(distances, unname(as.matrix(expected)[18:1, fit$id.med]), tolerance = 1e-9)
+  expect_identical(predict(fit, flower), fit$clustering)
+  expect_match(refusal(kmedoids(flower, 3, "gower", type = list(asymm = "V9"))), "type names column V9, which x does not have")
+  expect_match(refusal(kmedoids(flower, 3, "gower", type = list(wrong = "V1"))), "each name of type must be one of")
+  expect_match(refusal(kmedoids(flower, 3, "gower", type = "V1")), "type must be a list of types and columns as daisy")
+})
+
 test_that("texts and dissimilarities are predicted", {
   skip_without_python()
   distances <- as.matrix(dist(ruspini))

@@ -73,7 +73,7 @@ class Descent:
         return (self.medoids, self._S, self._T, self._open, *self._state, *self._settled)
 
     def key(self) -> tuple[int, ...]:
-        """Return the medoids in order, to tell whether two states are the same."""
+        """Return the medoids in order, by which equal states are recognised."""
         return tuple(sorted(self.medoids.tolist()))
 
     def free_slots(self) -> Rows:
@@ -113,19 +113,6 @@ class Descent:
             if not taken:
                 break
         return True
-
-    def walk(self, towards: Rows, steps: int) -> None:
-        """Swap own medoids for those of another solution, always the best such swap, for some steps."""
-        for _ in range(steps):
-            rows = np.setdiff1d(towards, self.medoids)
-            slots = self.free_slots()
-            slots = slots[~np.isin(self.medoids[slots], towards)]
-            if not len(rows) or not len(slots):
-                return
-            self._settle()
-            losses = self._S[rows] + self._T[np.ix_(slots, rows)]
-            j, i = np.unravel_index(losses.argmin(), losses.shape)
-            self.place(slots[j : j + 1], rows[i : i + 1])
 
     def _promising(self, random: np.random.Generator) -> list[tuple[int, int]]:
         """(slot, row) of swaps that improve by the sums, at most one for a slot, in random order."""

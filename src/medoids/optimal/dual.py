@@ -25,11 +25,11 @@ __all__ = ["Climb", "climb", "lagrangian_bound", "prefix_length", "prices_of"]
 
 # Share of the direction before that is kept; steps without a better bound after which the step shrinks, and by what;
 # the smallest step.
-_KEPT, _PATIENCE, _SHRINK, _SMALLEST = 0.6, 20, 0.7, 1e-3
+_KEPT, _PATIENCE, _SHRINK, _SMALLEST_STRIDE = 0.6, 20, 0.7, 1e-3
 # A bound is better if it is higher by this share of the loss.
 _BETTER = 1e-7
 # Steps between two looks at the rows with the largest savings as medoids.
-_LOOK = 10
+_STEPS_PER_LOOK = 10
 # Neighbours of a point that are kept are this multiple of points / k: prices lie below nearly all others.
 _REACH = 3
 _SHORTEST = 16
@@ -123,12 +123,12 @@ def climb(
         if np.isinf(now.value):  # the candidates that are left make no solution: none is better
             break
         _fix(best, now, goal.cutoff(loss()))
-        if look is not None and step % _LOOK == 0:
+        if look is not None and step % _STEPS_PER_LOOK == 0:
             look(now.top)
         if np.count_nonzero(alive) <= problem.k or np.count_nonzero(inside) >= problem.k:
             best.bound = _of_one(problem, alive, inside)
             break
-        if best.bound >= goal.cutoff(loss()) or stride < _SMALLEST:
+        if best.bound >= goal.cutoff(loss()) or stride < _SMALLEST_STRIDE:
             break
         slope = 1.0 - lists.counts(now.top, v)
         if idle >= _PATIENCE:

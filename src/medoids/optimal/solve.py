@@ -16,10 +16,10 @@ from medoids.optimal.instance import Instance, nothing
 from medoids.optimal.prefixes import Prefixes
 from medoids.optimal.proof import Goal
 from medoids.optimal.restarts import restart
-from medoids.optimal.tree import OutOfMemory, Tree
+from medoids.optimal.tree import BranchTree, OutOfMemory
 from medoids.result import CLOSED_GAP, gap_between
 
-__all__ = ["Optimal", "Progress", "solve"]
+__all__ = ["Optimal", "Progress", "solve_exactly"]
 
 # Neighbours of a point that the dual needs at least to be worth starting.
 _FEWEST = 16
@@ -96,7 +96,7 @@ class Optimal:
     state: dict[str, Any] = field(repr=False)
 
 
-def solve(
+def solve_exactly(
     problem: Instance,
     medoids: Rows | None = None,
     *,
@@ -161,7 +161,7 @@ class _Run:
         self._bound = -np.inf if known.get("lower_bound") is None else float(known["lower_bound"])
         self._prices: Float64s | None = np.array(known["prices"]) if known.get("prices") else None
         self._n_swaps = self._explored = self._restarted = 0
-        self._tree: Tree | None = None
+        self._tree: BranchTree | None = None
 
     def _random_start(self) -> Rows:
         others = np.setdiff1d(np.flatnonzero(self._problem.allowed), self._problem.frozen)
@@ -190,7 +190,7 @@ class _Run:
                 "branch and bound would go on from there"
             )
         self._stage = "tree"
-        self._tree = Tree(problem, found, incumbent, self.goal, memory=self._memory)
+        self._tree = BranchTree(problem, found, incumbent, self.goal, memory=self._memory)
         self._tree.run(self._grown)
         self._grown()
         return ""
@@ -222,7 +222,7 @@ class _Run:
         return climb(problem, prices, self.goal, lambda: incumbent.loss, length=length, look=incumbent.offer, news=news)
 
     def _grown(self) -> None:
-        """After a node: tell of the bound, and at times look for better medoids, which a long search may well lack."""
+        """After a node, report the bound, and now and then look for better medoids, which a long search may lack."""
         assert self._tree is not None
         self._raise_to(self._tree.bound, tell=True)
         if self._tree.nodes >= self._explored + _EXPLORE:

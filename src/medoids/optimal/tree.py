@@ -22,7 +22,7 @@ from medoids.optimal.instance import Instance
 from medoids.optimal.prefixes import Prefixes
 from medoids.optimal.proof import Goal, verify
 
-__all__ = ["OutOfMemory", "Tree"]
+__all__ = ["BranchTree", "OutOfMemory"]
 
 # Rounds of cuts at the root and at a node; a node's rounds end when one gains less than this share of what is left.
 _ROOT_ROUNDS, _ROUNDS, _WORTH = 60, 4, 0.05
@@ -45,7 +45,7 @@ class _Node:
     y: Float64s | None = field(compare=False, default=None)
 
 
-class Tree:
+class BranchTree:
     """What is left to be proved.
 
     Attributes

@@ -45,6 +45,11 @@ def check_model(model: Any) -> None:
             f"the first argument must be a Clustering or a fitted KMedoids; got {type(model).__name__}. Pass the "
             "KMedoids inside of it, and X as that estimator gets it"
         )
+    if not hasattr(model, "labels_"):
+        raise ValueError(
+            "the model was loaded from a file, which holds no labels; it can predict and transform, and fit(X) makes "
+            "what is missing"
+        )
 
 
 def trace_of(model: Any) -> Any:

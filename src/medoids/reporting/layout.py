@@ -15,7 +15,7 @@ from medoids.distances import Dissimilarity, kind_of
 from medoids.engine.arrays import Float64s, Rows
 from medoids.result import Clustering
 
-__all__ = ["Layout", "drawn_rows", "place"]
+__all__ = ["PlaneLayout", "drawn_rows", "place"]
 
 # Points on a map: as many make a file of about 0.75 MB.
 _MOST_DRAWN = 5_000
@@ -30,7 +30,7 @@ _NEGLIGIBLE_AXIS = 1e-5
 
 
 @dataclass(frozen=True)
-class Layout:
+class PlaneLayout:
     """Some of the points on a plane.
 
     Attributes
@@ -73,19 +73,21 @@ def drawn_rows(labels: Rows, medoids: Rows, limit: int = _MOST_DRAWN) -> Rows:
     return np.sort(np.concatenate(chosen))
 
 
-def place(clustering: Clustering, X: Any, distance: Dissimilarity, metric: Any, limit: int = _MOST_DRAWN) -> Layout:
+def place(
+    clustering: Clustering, X: Any, distance: Dissimilarity, metric: Any, limit: int = _MOST_DRAWN
+) -> PlaneLayout:
     """Place the points of a clustering on a plane, at most about ``limit`` of them."""
     rows = drawn_rows(clustering.labels, clustering.medoid_indices, limit)
     if metric == "haversine":
         latitude, longitude = np.asarray(X, dtype=np.float64)[rows].T
-        return Layout(rows, np.column_stack([longitude, latitude]), "map", "East is right and north is up.")
+        return PlaneLayout(rows, np.column_stack([longitude, latitude]), "map", "East is right and north is up.")
     numeric = issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iuf")
     if numeric and kind_of(metric) != "matrix" and metric not in ("dtw", "jaccard"):
         return _principal_components(X, rows, metric)
     return _landmark_mds(clustering, distance, rows)
 
 
-def _principal_components(X: Any, rows: Rows, metric: Any) -> Layout:
+def _principal_components(X: Any, rows: Rows, metric: Any) -> PlaneLayout:
     part: Any = X[rows].astype(np.float64)
     if metric in ("cosine", "correlation"):
         part = normalize(part)
@@ -94,7 +96,7 @@ def _principal_components(X: Any, rows: Rows, metric: Any) -> Layout:
     if min(part.shape) < 2:
         # A single number per point: the height only keeps points apart.
         height = (np.arange(len(part)) * 0.618034 % 1 - 0.5) * 0.3 * (np.ptp(part) or 1.0)
-        return Layout(
+        return PlaneLayout(
             rows, np.column_stack([part[:, 0], height]), "line", "Only the horizontal position is meaningful."
         )
     if issparse(part):
@@ -104,16 +106,16 @@ def _principal_components(X: Any, rows: Rows, metric: Any) -> Layout:
         part /= np.abs(part).max() or 1.0  # squares of very large or small numbers would overflow or vanish
         varies = part.any()
     if not varies:
-        return Layout(rows, np.zeros((len(rows), 2)), "PCA", "All points are equal.")
+        return PlaneLayout(rows, np.zeros((len(rows), 2)), "PCA", "All points are equal.")
     model = PCA(2, svd_solver="arpack" if min(part.shape) > 2 else "full", random_state=0)
     with np.errstate(all="ignore"):
         xy = model.fit_transform(part)
         share = float(np.nan_to_num(model.explained_variance_ratio_).sum())
     note = f"The two directions of largest variance, with {share:.0%} of it."
-    return Layout(rows, np.nan_to_num(xy), "PCA", note)
+    return PlaneLayout(rows, np.nan_to_num(xy), "PCA", note)
 
 
-def _landmark_mds(clustering: Clustering, distance: Dissimilarity, rows: Rows) -> Layout:
+def _landmark_mds(clustering: Clustering, distance: Dissimilarity, rows: Rows) -> PlaneLayout:
     """Place points by their distances to landmarks (de Silva and Tenenbaum 2004), the medoids and a few more."""
     medoids = clustering.medoid_indices
     costly = distance.cost >= _COSTLY_DISTANCE
@@ -139,4 +141,4 @@ def _landmark_mds(clustering: Clustering, distance: Dissimilarity, rows: Rows) -
     xy *= np.where(xy[np.abs(xy).argmax(axis=0), np.arange(xy.shape[1])] < 0, -1, 1)
     xy = np.pad(xy, ((0, 0), (0, 2 - xy.shape[1])))  # a single landmark gives a single axis
     note = f"Placed by the distances to {len(landmarks)} landmarks, including the medoids, as well as a plane allows."
-    return Layout(rows, np.nan_to_num(xy), "Landmark MDS", note)
+    return PlaneLayout(rows, np.nan_to_num(xy), "Landmark MDS", note)

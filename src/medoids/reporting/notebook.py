@@ -16,7 +16,7 @@ __all__ = ["clustering_html"]
 # Lines of the table, and points of the map: a cell of a notebook is stored with what it shows.
 _MOST_LINES = 15
 _MOST_POINTS = 1_000
-_WIDTH, _HEIGHT = 320, 220
+_MAP_WIDTH, _MAP_HEIGHT = 320, 220
 
 
 def clustering_html(found: Clustering) -> str:
@@ -58,7 +58,7 @@ def _map(found: Clustering) -> str:
         return ""
     layout = place(found, checked, distance, metric, _MOST_POINTS)
     low, high = layout.xy.min(axis=0), layout.xy.max(axis=0)
-    scale = min((_WIDTH - 20) / max(high[0] - low[0], 1e-300), (_HEIGHT - 20) / max(high[1] - low[1], 1e-300))
+    scale = min((_MAP_WIDTH - 20) / max(high[0] - low[0], 1e-300), (_MAP_HEIGHT - 20) / max(high[1] - low[1], 1e-300))
     if not np.isfinite(scale):
         return ""
     x, y = ((layout.xy - (low + high) / 2) * scale * [1, -1]).T
@@ -73,6 +73,6 @@ def _map(found: Clustering) -> str:
         style = f'fill="{LIGHT[colour_of(j)]}" stroke="currentColor" stroke-width="1.5"'
         parts.append(f'<circle cx="{x[i]:.0f}" cy="{y[i]:.0f}" r="6" {style}><title>medoid {j}</title></circle>')
     text = f"Map of the points ({layout.method}) with the medoids of {len(at)} clusters"
-    box = f"{-_WIDTH / 2:g} {-_HEIGHT / 2:g} {_WIDTH} {_HEIGHT}"
-    size = f'viewBox="{box}" width="{_WIDTH}" height="{_HEIGHT}"'
+    box = f"{-_MAP_WIDTH / 2:g} {-_MAP_HEIGHT / 2:g} {_MAP_WIDTH} {_MAP_HEIGHT}"
+    size = f'viewBox="{box}" width="{_MAP_WIDTH}" height="{_MAP_HEIGHT}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{text}">{"".join(parts)}</svg>'

@@ -24,7 +24,7 @@ from medoids.reporting.document import (
     tiles,
 )
 from medoids.reporting.formatting import escape, format_number, format_percent
-from medoids.reporting.layout import Layout
+from medoids.reporting.layout import PlaneLayout
 from medoids.reporting.palette import colour_of
 from medoids.reporting.things import Things
 from medoids.result import CLOSED_GAP, Clustering
@@ -45,7 +45,7 @@ class Findings:
 
     clustering: Clustering
     weights: Float64s
-    layout: Layout
+    layout: PlaneLayout
     silhouettes: Float64s | None
     things: Things
     ids: Sequence[Any] | None

@@ -14,9 +14,9 @@ from medoids.reproduction.markdown import (
     DATA_TITLES,
     SAME_LOSS,
     Section,
-    difference,
     enumerate_names,
     format_ratio,
+    share_above,
     table,
 )
 from medoids.reproduction.paper import LOG_PRECISION, USUAL_CONFIDENCE, Logs, disagreements, rises
@@ -51,7 +51,7 @@ def table_loss(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section
             if log := logs.get((data, n, k, PAPER_T, "BP++", USUAL_CONFIDENCE)):
                 from_log.append((where, plus.loss / log.loss - 1))
                 logged = [f"{log.loss:.6f}", f"{plus.loss / log.loss - 1:+.1e}"]
-            exact = [difference(plus.loss, other.loss) if other else "not run" for other in (pam, paired)]
+            exact = [share_above(plus.loss, other.loss) if other else "not run" for other in (pam, paired)]
             details.append([where, f"{plus.loss:.6f}", *logged, *exact])
         missed += cells.count("not run")
         ratios.setdefault(sizes, []).append([f"{DATA_TITLES[data]}, k = {k}", *cells])
@@ -124,7 +124,7 @@ def table_delta(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Sectio
             where = f"{DATA_TITLES[data]} at {'1/(k n^3)' if delta is None else f'{delta:g}'}"
             if not cells[-1].startswith(("1.00", "not run")):
                 off.append(where)
-            if bp and plus and pam and (above := difference(plus.loss, pam.loss)) != "0":
+            if bp and plus and pam and (above := share_above(plus.loss, pam.loss)) != "0":
                 cells[-1] += f"; {above} from PAM's"
                 apart.append(where)
         missed += cells.count("not run")
@@ -237,7 +237,7 @@ def peers(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
                     title + (f" ({each.row['peer']})" if each.row["peer"] else ""),
                     f"{each.cpu():.2f}",
                     f"{each.cpu() / paired.cpu():.2f}" if paired else "-",
-                    difference(each.loss, pam.loss) if pam else "-",
+                    share_above(each.loss, pam.loss) if pam else "-",
                     f"{each.distances() / n:,.0f}" if each.distances() else "-",
                 ]
             )

@@ -10,10 +10,10 @@ __all__ = [
     "DATA_TITLES",
     "SAME_LOSS",
     "Section",
-    "difference",
     "enumerate_names",
     "format_ratio",
     "mean_and_deviation",
+    "share_above",
     "table",
 ]
 
@@ -59,10 +59,10 @@ def format_ratio(ratio: float) -> str:
     return f"{ratio:.2f}" + (f" ({ratio - 1:+.1e})" if abs(ratio - 1) > SAME_LOSS else "")
 
 
-def difference(loss: float, other: float) -> str:
+def share_above(loss: float, other: float) -> str:
     """Write by what share a loss is above another.
 
-    >>> difference(2.0, 2.0), difference(3.0, 2.0)
+    >>> share_above(2.0, 2.0), share_above(3.0, 2.0)
     ('0', '+5.0e-01')
     """
     share = loss / other - 1
