@@ -2,6 +2,7 @@
 
 import ctypes
 import inspect
+import sys
 import threading
 import warnings
 from queue import Empty, SimpleQueue
@@ -13,7 +14,8 @@ import medoids
 
 # Rows that become the medoids of one model when all pairs are wanted.
 _ROWS = 1000
-# Seconds between two attempts to stop a job: an exception may arrive where Python drops it.
+# Seconds between two attempts to stop a job: an exception may arrive where Python drops it, in a finalizer or the
+# callback of a weak reference, of which Numba has many while it compiles. That need not be printed.
 _AGAIN = 0.5
 
 
@@ -94,16 +96,19 @@ class Job:
         """Stop, and return whether the thread ended in time; otherwise it ends at the next chance."""
         self._cancelled = True
         self._answers.put(None)
-        end, again = monotonic() + seconds, 0.0
-        while self._thread.is_alive() and monotonic() < end:
-            if monotonic() >= again:
-                thread = ctypes.c_ulong(self._thread.ident)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(KeyboardInterrupt))
-                again = monotonic() + _AGAIN
-            try:
+        end, again, hook = monotonic() + seconds, 0.0, sys.unraisablehook
+        sys.unraisablehook = lambda dropped: dropped.exc_type is KeyboardInterrupt or hook(dropped)
+        try:
+            while self._thread.is_alive() and monotonic() < end:
+                if monotonic() >= again:
+                    thread = ctypes.c_ulong(self._thread.ident)
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(KeyboardInterrupt))
+                    again = monotonic() + _AGAIN
                 self._thread.join(0.05)
-            except KeyboardInterrupt:
-                break
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.unraisablehook = hook
         return not self._thread.is_alive()
 
 
