@@ -111,8 +111,7 @@ class Sharded(Places):
         found = self._after_measuring("lay_out", tree)
         at = np.argsort(np.concatenate([rows for rows, _ in found]))
         parts = [layout for _, layout in found]
-        leaf, cell, near = (np.concatenate([getattr(p, name) for p in parts])[at] for name in ("leaf", "cell", "near"))
-        return Layout(leaf, cell, near)
+        return Layout.joined(parts, at)
 
     def _after_measuring(self, name: str, *message: Any) -> list[Any]:
         """Ask what workers can answer that have measured distances from the landmarks; these do so once."""

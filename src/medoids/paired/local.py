@@ -12,7 +12,7 @@ from medoids.core.problem import Problem
 from medoids.core.run import Run
 from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Floats, Rows
-from medoids.engine.budget import POINTS_PER_CHUNK
+from medoids.engine.budget import POINTS_PER_CHUNK, POINTS_PER_UPDATE
 from medoids.engine.threads import spans
 from medoids.paired.medoid_rows import make_rows
 from medoids.paired.order import Layout, Level, Tree
@@ -77,15 +77,27 @@ class OneShard(Places):
         return np.array([row[sample] for row in self._marked])
 
     def _layout(self, tree: Tree, points: Rows) -> Layout:
-        Z, self._marked = np.array(self._marked), []
-        return Layout.of(tree, Z)
+        marked, self._marked = self._marked, []
+        chunks = spans(len(points), POINTS_PER_UPDATE)
+        parts: dict[int, Layout] = {}
+
+        def work(number: int) -> None:
+            parts[number] = Layout.of(tree, np.array([row[chunks[number]] for row in marked]))
+
+        self.run.threads.map(work, range(len(chunks)))
+        return Layout.joined([parts[number] for number in range(len(chunks))])
 
     def gather(self, rows: Rows) -> tuple[Dissimilarity, Rows]:
         return self.run.distance, rows
 
     def follow(self, assignment: Assignment) -> None:
-        at = self.order
-        d1, d2, nearest = assignment.d1[at], assignment.d2[at], assignment.nearest[at]
+        d1, d2, nearest = np.empty(self.n), np.empty(self.n), np.empty(self.n, dtype=np.intp)
+
+        def work(chunk: slice) -> None:
+            at = self.order[chunk]
+            d1[chunk], d2[chunk], nearest[chunk] = assignment.d1[at], assignment.d2[at], assignment.nearest[at]
+
+        self.run.threads.map(work, spans(self.n, POINTS_PER_UPDATE))
         self.shard.place_state(d1, d2, nearest, np.array(assignment.medoids, dtype=np.intp))
 
     def ask(self, name: str, *arguments: Any, **options: Any) -> list[Any]:

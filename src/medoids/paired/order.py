@@ -16,10 +16,11 @@ gets a new one, so what was computed for one level serves the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from medoids.engine.arrays import Float64s, Floats, Rows
 
@@ -65,11 +66,11 @@ class Tree:
         split_tree(np.ascontiguousarray(Z, dtype=np.float64), depth, coordinate, cut)
         return cls(coordinate, cut)
 
-    def leaves(self, Z: Floats) -> Rows:
+    def leaves(self, Z: Floats) -> npt.NDArray[np.int16]:
         """Return the leaf of each point."""
         from medoids.paired.kernels import find_leaves
 
-        out: Rows = np.empty(Z.shape[1], dtype=np.intp)
+        out = np.empty(Z.shape[1], dtype=np.int16)  # which is sorted in a tenth of the time of 64 bits
         find_leaves(Z, self.coordinate, self.cut, out)
         return out
 
@@ -78,8 +79,8 @@ class Tree:
 class Layout:
     """Where points are: for each its leaf, its landmark, and its distance to it."""
 
-    leaf: Rows
-    cell: Rows
+    leaf: npt.NDArray[np.int16]
+    cell: npt.NDArray[np.int8]
     near: Float64s
 
     @classmethod
@@ -87,6 +88,11 @@ class Layout:
         cell = Z.argmin(axis=0)
         near = np.maximum(Z[cell, np.arange(Z.shape[1])], 0).astype(np.float64)
         return cls(tree.leaves(Z), cell.astype(np.int8), near)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Layout], at: Rows | slice = slice(None)) -> Layout:
+        """Put parts together, and the points in an order."""
+        return cls(*(np.concatenate([getattr(part, name) for part in parts])[at] for name in ("leaf", "cell", "near")))
 
     def sums(self, weights: Float64s) -> Float64s:
         """Return the weight of each landmark's points, and the sum of weight times distance to the landmark."""

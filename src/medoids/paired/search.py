@@ -28,7 +28,7 @@ __all__ = ["Found", "Search", "ShardLost", "Shards", "first_strata", "widths_of"
 # Arms that are left when a search computes all of their distances.
 _FEW = 2
 # Pivots: the price of one, n distances, may be this share of what the next level takes; and most of them.
-_PIVOT_SHARE, _MOST_PIVOTS = 1 / 32, 8
+_PIVOT_SHARE, _MOST_PIVOTS = 1 / 64, 8
 # Candidates that an eager search adds to its pool at a time.
 _POOL = 32
 # Width of bounds, in standard errors, and of the last search, which says that no swap helps: a step that errs elsewhere

@@ -6,6 +6,7 @@ levels are stored by arm, for those that reach them, unless a distance is comput
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,8 +20,8 @@ __all__ = ["LANES", "Points", "Store", "fits_whole"]
 
 # Arms side by side: their sums for one slot stay in a core's nearest cache.
 LANES = 256
-# Arms of which distances are computed at a time, for products to be fast.
-_ARMS_PER_BLOCK = 1024
+# Arms, or references, of which distances are computed at a time, for products to be fast.
+_ROWS_PER_BLOCK = 1024
 
 
 def fits_whole(arms: int, references: int, kind: np.dtype[Any], budget: int) -> bool:
@@ -94,7 +95,7 @@ class Store:
         distance, references = self._points.distance, self._points.references(columns)
         return distance.block(references, arms) if distance.symmetric else distance.block(arms, references).T
 
-    def _map(self, work: object, chunks: list[slice]) -> None:
+    def _map(self, work: object, chunks: Sequence[object]) -> None:
         self._threads.map(work, chunks, threaded=self._points.distance.threaded)  # type: ignore[arg-type]
         self._points.distance.release()
 
@@ -109,7 +110,7 @@ class Store:
                 part = block[:, number * LANES - start : (number + 1) * LANES - start]
                 tiles[number, :, : part.shape[1]] = part
 
-        self._map(work, spans(len(self.chunks), _ARMS_PER_BLOCK // LANES))
+        self._map(work, spans(len(self.chunks), _ROWS_PER_BLOCK // LANES))
 
     def first(self, number: int) -> Floats:
         """Return the first level for one chunk of all arms, as (references, arms)."""
@@ -133,10 +134,17 @@ class Store:
         missing = missing[: len(rows) - self._used[q]]
         start = self._used[q]
 
-        def work(chunk: slice) -> None:
-            rows[start + chunk.start : start + chunk.stop] = self._block(self._columns(q), missing[chunk]).T
+        first = self._columns(q).start
 
-        self._map(work, spans(len(missing), LANES))
+        def work(tile: tuple[slice, slice]) -> None:
+            few, some = tile
+            columns = slice(first + some.start, first + some.stop)
+            rows[start + few.start : start + few.stop, some] = self._block(columns, missing[few]).T
+
+        # Also by references: where five arms are left of MNIST, those of a deep level are 40 MB, which one thread would
+        # copy into new memory.
+        tiles = [(a, b) for a in spans(len(missing), LANES) for b in spans(rows.shape[1], _ROWS_PER_BLOCK)]
+        self._map(work, tiles)
         place[missing] = np.arange(start, start + len(missing))
         self._used[q] += len(missing)
 
