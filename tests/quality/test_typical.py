@@ -195,3 +195,9 @@ def test_a_matrix_must_be_square() -> None:
 def test_errors_say_what_to_do(labels: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         cluster_medoids([[0.0], [1.0], [2.0]], labels, **options)
+
+
+@pytest.mark.parametrize("labels", [pd.DataFrame({"a": [0, 0, 1]}), pa.table({"a": [0, 0, 1]}), "segment", 5, None])
+def test_labels_that_are_not_a_sequence_of_labels(labels: Any) -> None:
+    with pytest.raises(TypeError, match=r"labels must be 1-D, a label for each row of X; got \w+. Pass a column of a"):
+        cluster_medoids([[0.0], [1.0], [2.0]], labels)

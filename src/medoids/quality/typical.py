@@ -157,6 +157,11 @@ def cluster_medoids(
 def _clusters(labels: Any, n: int) -> tuple[npt.NDArray[Any], Rows]:
     """Return the different labels, sorted where they can be, and the number of each row's, -1 for none."""
     convert = next((name for name in ("tolist", "to_list", "to_pylist") if hasattr(labels, name)), None)
+    if hasattr(labels, "columns") or isinstance(labels, str) or not hasattr(labels, "__len__"):
+        raise TypeError(
+            f"labels must be 1-D, a label for each row of X; got {type(labels).__name__}. Pass a column of a table as "
+            "table[name]"
+        )
     values = list(labels) if convert is None else getattr(labels, convert)()
     if len(values) != n:
         raise ValueError(f"labels has {len(values)} entries, but X has {n} rows; pass one label for each row")
