@@ -76,6 +76,29 @@ def test_frames_by_name(make: Any) -> None:
     assert_array_equal(k_medoids(frame, 3, metric="gower").labels, k_medoids(pd.DataFrame(X), 3, metric="gower").labels)
 
 
+WORDS = ["ape", "apes", "tape", "zebra", "zebras", "cobra"]
+
+
+@pytest.mark.parametrize(
+    "make", [pa.array, lambda words: pa.chunked_array([words]), lambda words: pa.table({"t": words})]
+)
+def test_text_of_pyarrow(make: Any) -> None:
+    expected = KMedoids(2, metric="levenshtein").fit(WORDS)
+    model = KMedoids(2, metric="levenshtein").fit(make(WORDS))
+    assert_array_equal(model.medoid_indices_, expected.medoid_indices_)
+    assert_array_equal(model.predict(make(WORDS)), expected.labels_)
+    with pytest.raises(ValueError, match=r"could not convert string to float: .*; "):
+        k_medoids(make(WORDS), 2)
+    with pytest.raises(ValueError, match=r"row 1 of X is missing \(None\)"):
+        k_medoids(make(["ape", None]), 1, metric="levenshtein")
+
+
+def test_a_single_column_of_pyarrow() -> None:
+    assert k_medoids(pa.table({"a": [1.0, 2.0, 7.0]}), 2).labels.tolist() == [0, 0, 1]
+    with pytest.raises(ValueError, match=r"X\[1, 0\] is nan. Remove such rows"):
+        k_medoids(pa.table({"a": [1.0, None, 7.0]}), 2)
+
+
 def test_what_is_not_taken_says_what_to_pass() -> None:
     with pytest.raises(TypeError, match=r"AnnData object; use medoids.anndata.kmedoids\(adata, k, use_rep=...\)"):
         k_medoids(annotated(), 3)

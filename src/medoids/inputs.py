@@ -53,6 +53,9 @@ def check_data(X: Any, metric: Any, estimator: Any = None, *, reset: bool = True
             "X is an AnnData object; use medoids.anndata.kmedoids(adata, k, use_rep=...), or pass adata.X or "
             "adata.obsm['X_pca']"
         )
+    if hasattr(X, "to_pylist") and not hasattr(X, "columns"):  # an array of pyarrow, which may hold text
+        values = X.to_numpy(zero_copy_only=False)
+        X = X.to_pylist() if values.dtype == object else values
     if estimator is not None and reset:
         estimator.__dict__.pop("_crs", None)
     if is_places(X):

@@ -347,7 +347,8 @@ def _recognise(X: Any) -> str:
     if isinstance(X, Degrees):
         return "coordinates"
     if hasattr(X, "columns"):
-        X = X[X.columns[0]] if len(X.columns) == 1 else None
+        X = X[getattr(X, "column_names", X.columns)[0]] if len(X.columns) == 1 else None
+        X = X.to_numpy() if hasattr(X, "to_pylist") else X
     elif getattr(X, "ndim", 1) == 2 and X.dtype.kind in "OUS" and X.shape[1] == 1:
         X = X[:, 0]
     number = getattr(getattr(X, "dtype", None), "kind", "O") in "iufb"
