@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from medoids.distances import Dissimilarity
-from medoids.inputs import check_data
+from medoids.inputs import check_columns_of_init, check_data
 from medoids.pipeline import fit
 from medoids.quality.k_path import fit_auto
 from medoids.result import Clustering, TraceRecord, remember_data
@@ -84,6 +84,7 @@ callback, checkpoint, resume, random_state, n_jobs, verbose
     """
     settings = Settings.of(locals())
     check_choice("on_interrupt", on_interrupt, ["raise", "return"])
+    check_columns_of_init(init, X)
     found = fit_checked(check_data(X, metric), n_clusters, sample_weight, settings, on_interrupt=on_interrupt)[0]
     remember_data(found, X)
     return found

@@ -17,7 +17,7 @@ from medoids.distances import count_rows, dissimilarity, kind_of, kinds_of, rele
 from medoids.engine.arrays import Float64s
 from medoids.engine.budget import ROWS_PER_QUERY
 from medoids.engine.threads import spans
-from medoids.inputs import check_data
+from medoids.inputs import check_columns_of_init, check_data
 from medoids.quality.membership import memberships
 from medoids.result import Clustering, TraceRecord
 from medoids.settings import Settings, check_checkpoint, check_weights
@@ -246,6 +246,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         with reporting_steps(self, X, y) as callback:
             before = self.__dict__.copy()
             try:
+                check_columns_of_init(self.init, X)
                 X = check_data(X, self.metric, self)
                 self._kind = kind_of(self.metric, X)
                 settings = Settings.of(vars(self), callback=callback)

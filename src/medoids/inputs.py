@@ -20,7 +20,7 @@ from medoids.engine.mapped import is_mapped, release
 from medoids.places import crs_of, is_places, points_of
 from medoids.storage.parquet_zarr import is_stored, unpacked
 
-__all__ = ["check_data"]
+__all__ = ["check_columns_of_init", "check_data"]
 
 # Rows whose sum is checked at a time: a few hundred columns of them stay in the cache of a core.
 _ROWS_PER_SUM = 4096
@@ -80,6 +80,13 @@ def check_data(X: Any, metric: Any, estimator: Any = None, *, reset: bool = True
                 estimator.__dict__.pop(name, None)
         return _check_items(X, metric, kind) if kind in _CHECKS_OF_ITEMS else _check_objects(X)
     return _check_numbers(X, metric, kind, estimator, reset=reset)
+
+
+def check_columns_of_init(init: Any, X: Any) -> None:
+    """Refuse a frame of initial medoids that has the columns of X in another order."""
+    names, wanted = ([*map(str, getattr(data, "column_names", getattr(data, "columns", ())))] for data in (init, X))
+    if names != wanted and sorted(names) == sorted(wanted):
+        raise ValueError(f"init has the columns {names}, but X has {wanted}; pass them in the same order")
 
 
 def _check_places(X: Any, metric: Any, estimator: Any, *, reset: bool) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 from scipy.spatial.distance import cdist
@@ -87,3 +89,15 @@ def test_every_algorithm_starts_from_the_heuristic(algorithm: str) -> None:
     X = np.random.default_rng(2).normal(size=(80, 2))
     found = k_medoids(X, 3, init="heuristic", algorithm=algorithm, random_state=0)
     assert found.loss == pytest.approx(cdist(X[found.medoid_indices], X).min(axis=0).mean())
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
+def test_frames_of_other_columns_are_not_taken_by_place(make: Any) -> None:
+    frame = pd.DataFrame({"a": [0.0, 1.0, 9.0], "b": [5.0, 6.0, 7.0]})
+    turned = make(frame[["b", "a"]].head(2))
+    message = r"init has the columns \['b', 'a'\], but X has \['a', 'b'\]; pass them in the same order"
+    with pytest.raises(ValueError, match=message):
+        k_medoids(make(frame), 2, init=turned)
+    with pytest.raises(ValueError, match=message):
+        KMedoids(2, init=turned).fit(make(frame))
+    assert sorted(k_medoids(make(frame), 2, init=make(frame.head(2))).medoid_indices) == [1, 2]
