@@ -45,8 +45,9 @@ def active(problem: Problem, run: Run) -> Solution:
     if not (distance.triangle and distance.symmetric):
         raise ValueError(
             "algorithm='active' leaves out distances by the triangle inequality, which this metric is not known to "
-            "satisfy; use 'euclidean', 'manhattan', 'chebyshev', 'levenshtein', 'hamming' or 'haversine', tell it of a "
-            "function by metric_params={'symmetric': True, 'triangle': True}, or use algorithm='pairedpam'"
+            "satisfy; use 'euclidean', 'manhattan', 'chebyshev', 'levenshtein', 'hamming' or 'haversine', pass "
+            "metric_params={'symmetric': True, 'triangle': True} if your function is a metric, or use "
+            "algorithm='pairedpam'"
         )
     check_memory("active", problem.n, 9 * problem.n**2, problem.memory_limit)
     search = _Active(_KnownRows(problem, run))
