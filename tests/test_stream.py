@@ -122,3 +122,22 @@ def test_a_batch_that_fails_changes_nothing_and_fit_forgets() -> None:
 def test_what_a_stream_cannot_do_is_refused(keywords: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         KMedoids(**{"n_clusters": 2, **keywords}).partial_fit(cdist(X[:20], X[:20]))
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"n_clusters": 3}, "n_clusters is 3 now, and was 4 in the batches before; set it back"),
+        ({"metric": "manhattan"}, "metric is manhattan now, and was minkowski in the batches before"),
+        ({"metric_params": {"p": 3}}, "metric_params is .* now, and was .* in the batches before"),
+    ],
+)
+def test_a_stream_keeps_its_metric_and_number_of_clusters(changed: dict[str, Any], message: str) -> None:
+    model = KMedoids(4, metric="minkowski", metric_params={"p": 1.5}, random_state=0).partial_fit(X[::7])
+    before = model.get_params()
+    medoids = model.medoid_indices_
+    with pytest.raises(ValueError, match=message):
+        model.set_params(**{"metric_params": None, **changed} if "metric" in changed else changed).partial_fit(X[:50])
+    assert model.medoid_indices_ is medoids
+    again = pickle.loads(pickle.dumps(model.set_params(**before)))
+    assert again.partial_fit(X[:50], sample_weight=None).n_samples_seen_ == len(X[::7]) + 50

@@ -334,6 +334,8 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         about = about_stream(settings, k, self._kind, X)
         # A copy: what was there stays if this batch fails.
         stream = deepcopy(open_stream(self.__dict__.get("_stream"), settings, about, file))
+        stream.check_same(about)
+        stream.about = about
         if stream.seen and not follows:
             fitted = dissimilarity(stream.rows, self.metric, self.metric_params)
             self._medoids = fitted.take(np.searchsorted(stream.numbers, stream.medoids))

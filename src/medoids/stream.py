@@ -140,6 +140,8 @@ class Stream:
         Digest of these.
     saved : str or None
         Checksum of the file after the last batch.
+    about : dict
+        What `about_stream` said of the last batch.
     """
 
     random: np.random.RandomState
@@ -159,6 +161,16 @@ class Stream:
     seen: int = 0
     total: float = 0.0
     fresh: int = 0
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def check_same(self, about: dict[str, Any]) -> None:
+        """Refuse a batch with another number of clusters or another metric than the batches before."""
+        for name in ("n_clusters", "metric", "metric_params"):
+            if self.about.get(name, about[name]) != about[name]:
+                raise ValueError(
+                    f"{name} is {about[name]} now, and was {self.about[name]} in the batches before; set it back, or "
+                    "follow the stream from its beginning with a new estimator"
+                )
 
     @classmethod
     def begin(cls, random_state: Any) -> Stream:
