@@ -93,7 +93,7 @@ class KMedoids(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[m
         Go on from ``checkpoint``, on this or another cluster, to the result that the undisturbed fit would have had.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
-        Above 0, each step tells on standard error what was sent.
+        Above 0, each step reports on standard error what was sent.
     objective, n_init, n_restarts, time_limit, gap, max_evaluations, cache_width, k_range, min_size, max_size, n_jobs
         As in `medoids.KMedoids`, and only at their defaults: a cluster makes one start, with the threads that its
         workers have, and a message to the workers is not interrupted. A ``callback`` may stop between steps.

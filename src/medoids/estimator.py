@@ -42,12 +42,12 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         Numba-jitted function runs at native speed. The dissimilarity may be asymmetric, negative, or break the
         triangle inequality.
     metric_params : dict, optional
-        Keywords of the metric, such as ``{"p": 3}``. ``{"symmetric": True}`` tells that a callable is symmetric, so
+        Keywords of the metric, such as ``{"p": 3}``. ``{"symmetric": True}`` says that a callable is symmetric, so
         that half the calls are enough, and ``{"triangle": True}`` that it satisfies the triangle inequality.
     algorithm : str, default="auto"
         "pairedpam" (ours) and "banditpam++", "banditpam", "banditpam+va", "banditpam+pic" (the paper's): PAM's answer
         from sampled distances, with high probability; "clara", "clarans": approximate. These need no n x n matrix.
-        "active" is PAM's answer from some of the distances of a metric, for dear ones: it relies on the triangle
+        "active" is PAM's answer from some of the distances of a metric, for expensive ones: it relies on the triangle
         inequality, and keeps n x n bounds. "pam", "fastpam1" (PAM's answer, faster), "fastpam", "fasterpam",
         "alternate" need a matrix; so does "tabu", which goes on from it by detours. "auto" takes "fastpam1" or
         "pairedpam", whichever a cost model finds cheaper, and the second where the matrix exceeds ``memory_limit``.
@@ -90,7 +90,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
     gap : float, default=0.0
         "optimal" ends when the loss is proved to exceed the best possible one by at most this share.
     max_evaluations : int, optional
-        Budget of distances, for metrics that are dear: a fit never computes more, and ends as at a ``time_limit`` when
+        Budget of distances, for expensive metrics: a fit never computes more, and ends as at a ``time_limit`` when
         the next step would. At least k n of them are needed, for the labels. Where BUILD may take more than there
         are, a quarter goes to PAM on a sample first, whose medoids are the result if BUILD is not completed. "auto"
         then takes a matrix only if the budget covers it. ``reason_`` says how good the medoids are by the

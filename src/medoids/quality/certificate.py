@@ -143,7 +143,7 @@ def certify(
     *The bound* is the Lagrangian dual of the k-median problem, which climbs to the value of its linear relaxation (in
     which medoids may be taken by fractions), or higher, as candidates that no better choice can have are dropped; the
     climb ends within 0.01% of the loss. ``algorithm="optimal"`` goes on from there to a proof. Up to about 7,000
-    points (1,400 where a distance is dear) it rests on all of them. Beyond that on independent samples of points, with
+    points (1,400 where distances are slow) it rests on all of them. Beyond that on independent samples of points, with
     all rows as candidates: the best loss on a sample is on average at most the best loss on all points, because the
     minimum over medoids of a mean over samples is at least the mean of the minima. So the mean of the samples' bounds
     is a lower bound in expectation, from which Student's one-sided width is subtracted. What is averaged are
