@@ -141,3 +141,9 @@ def test_a_stream_keeps_its_metric_and_number_of_clusters(changed: dict[str, Any
     assert model.medoid_indices_ is medoids
     again = pickle.loads(pickle.dumps(model.set_params(**before)))
     assert again.partial_fit(X[:50], sample_weight=None).n_samples_seen_ == len(X[::7]) + 50
+
+
+def test_a_fit_does_not_resume_from_a_stream(tmp_path: Any) -> None:
+    model = KMedoids(4, random_state=0, checkpoint=tmp_path / "stream", resume=True).partial_fit(X[::7])
+    with pytest.raises(ValueError, match="is that of a stream, which partial_fit continues; the file was not changed"):
+        model.fit(X)

@@ -171,6 +171,8 @@ def _load(content: bytes) -> dict[str, Any]:
         checksum = _checksum(body)
     except (ValueError, AttributeError, RecursionError):
         parts = {}
+    if content.startswith(b'{"format": "medoids stream"'):
+        raise ValueError("is that of a stream, which partial_fit continues")
     if parts.get("format") != _FORMAT:
         raise ValueError("is truncated, damaged, or not a checkpoint of medoids")
     if parts.get("version") != _FORMAT_VERSION:
