@@ -238,7 +238,7 @@ def _fit(name: Any, weight: float, values: Any, type: str | None, orders: dict[A
     if not numeric and name not in orders:
         raise ValueError(
             f"metric_params: type says that column {name!r} is {type!r}, but it holds no numbers and no ordered "
-            "categories of a frame; make it one, such as pandas.Categorical(values, categories, ordered=True)"
+            "categories of a frame; convert it to numbers, or to pandas.Categorical(values, categories, ordered=True)"
         )
     translate: Scale | None = None
     if name in orders:
