@@ -108,8 +108,7 @@ def load_cifar10(folder: Folder = None) -> Bunch:
     if files := find_files(CIFAR10_FILES, folder):
         with np.load(files[1]) as arrays:
             return Bunch(data=_decompress(files[0]), target=arrays["y"], index=arrays["index"])
-    archive = download(_CIFAR10_ADDRESS, "cifar-10-binary.tar.gz", _CIFAR10_SHA256)
-    with tarfile.open(archive) as opened:
+    with tarfile.open(download(_CIFAR10_ADDRESS, "cifar-10-binary.tar.gz", _CIFAR10_SHA256)) as opened:
         batches = [opened.extractfile(f"cifar-10-batches-bin/data_batch_{number}.bin") for number in range(1, 6)]
         values = b"".join(batch.read() for batch in batches if batch)
     rows = np.frombuffer(values, dtype=np.uint8).reshape(-1, 3073)  # one byte for the class, then 3,072 for the colours

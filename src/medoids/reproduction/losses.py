@@ -55,10 +55,8 @@ def table_loss(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section
             details.append([where, f"{plus.loss:.6f}", *logged, *exact])
         missed += cells.count("not run")
         ratios.setdefault(sizes, []).append([f"{DATA_TITLES[data]}, k = {k}", *cells])
-    verdict = (
-        f"Not held: the ratio is not 1.00 on {enumerate_names(off)}" if off else "Held: every ratio rounds to 1.00"
-    )
-    verdict += f" ({missed} cells were not run)." if missed else "."
+    held = f"Not held: the ratio is not 1.00 on {enumerate_names(off)}" if off else "Held: every ratio rounds to 1.00"
+    verdict = held + (f" ({missed} cells were not run)." if missed else ".")
     if from_log:
         unlike = [f"{where} ({share:+.1e})" for where, share in from_log if abs(share) > LOG_PRECISION]
         verdict += (
@@ -131,11 +129,6 @@ def table_delta(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Sectio
         lines.append([f"{DATA_TITLES[data]}, n = {n:,}, k = {k}", *cells])
         counts.append([DATA_TITLES[data], *used])
     heads = ["data", *(f"{delta:g}" for delta in DELTAS), "1/(k n^3)"]
-    verdict = f"Not held: {enumerate_names(off)}." if off else "Held: every ratio rounds to 1.00 at every delta."
-    verdict += " BP++ has the loss of exact PAM everywhere" + (
-        f" except on {enumerate_names(apart)}." if apart else "."
-    )
-    verdict += f" {missed} cells were not run." if missed else ""
     paragraphs = [
         "Loss of BP++ divided by loss of BP; the paper prints 1.00 everywhere. Where BP++ does not reach the loss of "
         "exact PAM, a second number says by how much.",
@@ -143,7 +136,10 @@ def table_delta(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Sectio
         "Distances per point, BP / BP++:",
         table(heads, counts),
     ]
-    return Section(paragraphs, verdict)
+    held = f"Not held: {enumerate_names(off)}." if off else "Held: every ratio rounds to 1.00 at every delta."
+    but = f" except on {enumerate_names(apart)}" if apart else ""
+    gaps = f" {missed} cells were not run." if missed else ""
+    return Section(paragraphs, f"{held} BP++ has the loss of exact PAM everywhere{but}.{gaps}")
 
 
 def fig_swaps(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
@@ -177,12 +173,11 @@ def fig_swaps(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
         return Section(["Not run."], "Not run.")
     held = "Held" if min(gains) >= _MOST_OF_THE_GAIN and not unlike else "Held in part"
     paths = f"differ on {enumerate_names(unlike)}" if unlike else "have the same losses on every data set"
-    paragraphs = [
-        "Mean loss after each swap (T = 0 is the loss of BUILD).",
-        table(["data", "k", "after BUILD", "at the end", "swaps made (T = 10)", "gained by T = k"], lines),
-    ]
     return Section(
-        paragraphs,
+        [
+            "Mean loss after each swap (T = 0 is the loss of BUILD).",
+            table(["data", "k", "after BUILD", "at the end", "swaps made (T = 10)", "gained by T = k"], lines),
+        ],
         f"{held}: at least {min(gains):.0%} of what SWAP gains is gained within T = k swaps; BP and BP++ {paths}.",
         chart(panels, "T", "mean loss", columns=2),
     )
@@ -212,10 +207,9 @@ def agreement(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
     verdicts = [
         f"{name} has PAM's medoids in {agreed['all', name]} of {compared['all', name]} subsets" for name in names
     ]
-    sizes = ", ".join(f"{n:,}" for n in scale.subset_sizes)
     note = (
-        f"Random subsets of distinct rows, n = {sizes}, k = 3, 5, 10, until no swap improves the loss: the medoids of "
-        "exact PAM (`fastpam1`), or duplicates of them with the same loss."
+        f"Random subsets of distinct rows, n = {', '.join(f'{n:,}' for n in scale.subset_sizes)}, k = 3, 5, 10, until "
+        "no swap improves the loss: the medoids of exact PAM (`fastpam1`), or duplicates of them with the same loss."
     )
     return Section([note, table(["data", *names], lines)], "; ".join(verdicts) + ".")
 

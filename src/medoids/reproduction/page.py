@@ -32,8 +32,7 @@ _SECTIONS: dict[str, tuple[str, Callable[[ResultsFile, ExperimentScale, Logs], S
 
 def write_page(rows: ResultsFile, scale: ExperimentScale, logs: Logs, folder: Path) -> dict[str, str]:
     """Write ``README.md`` and its figures from the rows and the logs alone; return the verdict on each claim."""
-    parts, summary = [], []
-    verdicts: dict[str, str] = {}
+    parts, summary, verdicts = [], [], {}
     with Outputs() as outputs:
         (folder / "figures").mkdir(parents=True, exist_ok=True)
         for name, (title, render) in _SECTIONS.items():

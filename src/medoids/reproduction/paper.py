@@ -50,11 +50,10 @@ Logs = dict[tuple[str, int, int, int, str, int], Log]
 def read_logs(folder: Folder = None) -> Logs:
     """Return the logs by data, n, k, T, algorithm and confidence; none if the file is not available."""
     try:
-        rows = logged_runs(folder)
+        logs = [_log(row) for row in logged_runs(folder) if row["dataset"] != "SCRNA"]  # whose data are not available
     except DataNotFound:
         return {}
-    found = (_log(row) for row in rows if row["dataset"] != "SCRNA")  # whose data are not available
-    return {(log.data, log.n, log.k, log.T, log.algorithm, log.confidence): log for log in found}
+    return {(log.data, log.n, log.k, log.T, log.algorithm, log.confidence): log for log in logs}
 
 
 def _log(row: dict[str, str]) -> Log:

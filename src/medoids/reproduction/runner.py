@@ -66,8 +66,7 @@ def possible(trials: Sequence[Trial], folder: Folder = None) -> tuple[list[Trial
             reasons[data] = str(error)
     absent = dict.fromkeys(trial.algorithm for trial in trials if not is_installed(trial.algorithm))
     reasons |= {name: f'{name} is not installed: pip install "medoids[bench]"' for name in absent}
-    kept = [trial for trial in trials if trial.data not in reasons and trial.algorithm not in reasons]
-    return kept, list(reasons.values())
+    return [trial for trial in trials if reasons.keys().isdisjoint((trial.data, trial.algorithm))], [*reasons.values()]
 
 
 def carry_out(trials: Sequence[Trial], rows: ResultsFile, folder: Folder = None, fits: int = 1) -> None:
@@ -122,8 +121,13 @@ def _fit_trial(trial: Trial, X: Any, fits: int = 1) -> Row:
         _compile(METRIC[trial.data], trial.algorithm, str(X.dtype), scipy.sparse.issparse(X), sizes)
         rows = [fit(trial, X) for _ in range(fits)]
     fastest = {time: min((row[time] for row in rows), key=float) for time in TIMES if time in rows[0]}
-    finished = datetime.datetime.now().isoformat(timespec="seconds")
-    return {**rows[0], **fastest, "fits": str(fits), "finished": finished, **_environment()}
+    return {
+        **rows[0],
+        **fastest,
+        "fits": str(fits),
+        "finished": datetime.datetime.now().isoformat(timespec="seconds"),
+        **_environment(),
+    }
 
 
 def _fit_ours(trial: Trial, X: Any) -> Row:
@@ -140,10 +144,9 @@ def _fit_ours(trial: Trial, X: Any) -> Row:
     began, cpu = perf_counter(), process_time()
     built: tuple[float, float, tuple[int, int, int]] | None = None
     with prepare(check_data(X, settings.metric), trial.k, None, settings) as (problem, run):
-        tally = run.tally
 
         def counts() -> tuple[int, int, int]:
-            every = tally.counts.values()
+            every = run.tally.counts.values()
             return sum(c.requested for c in every), sum(c.computed for c in every), sum(c.cached for c in every)
 
         def watch(step: TraceRecord) -> None:

@@ -106,29 +106,32 @@ SCALES = {
 
 
 def _table_loss(scale: ExperimentScale) -> Iterable[Trial]:
-    for data, sizes in scale.sizes.items():
-        for n, algorithm in product(sizes, ("BP++", "FastPAM1", "PairedPAM", "BP")):
-            yield Trial(data, n, PAPER_K[data], PAPER_T, algorithm)
-    for (data, n, k), algorithm in product(scale.judged, ("FastPAM1", "BP++")):
-        yield Trial(data, n, k, PAPER_T, algorithm)
+    compared = [(data, n, PAPER_K[data]) for data, sizes in scale.sizes.items() for n in sizes]
+    cells = [*product(compared, ("BP++", "FastPAM1", "PairedPAM", "BP")), *product(scale.judged, ("FastPAM1", "BP++"))]
+    return [Trial(data, n, k, PAPER_T, algorithm) for (data, n, k), algorithm in cells]
 
 
 def _table_speedup(scale: ExperimentScale) -> Iterable[Trial]:
-    for seed, (data, n), k, algorithm in product(scale.seeds, scale.fixed.items(), scale.ks, ("BP", "BP++")):
-        if not seed or data != "CIFAR10":  # whose further seeds would take an hour to show what three other sets show
-            yield Trial(data, n, k, PAPER_T, algorithm, seed=seed)
+    return [
+        Trial(data, n, k, PAPER_T, algorithm, seed=seed)
+        for seed, (data, n), k, algorithm in product(scale.seeds, scale.fixed.items(), scale.ks, ("BP", "BP++"))
+        if not seed or data != "CIFAR10"  # whose further seeds would take an hour to show what three other sets show
+    ]
 
 
 def _table_delta(scale: ExperimentScale) -> Iterable[Trial]:
-    for data, n in scale.fixed.items():
-        yield Trial(data, n, PAPER_K[data], PAPER_T, "FastPAM1")
-        for delta, algorithm in product((*DELTAS, None), ("BP", "BP++")):
-            yield Trial(data, n, PAPER_K[data], PAPER_T, algorithm, delta=delta)
+    kinds = [(None, "FastPAM1"), *product((*DELTAS, None), ("BP", "BP++"))]
+    return [
+        Trial(data, n, PAPER_K[data], PAPER_T, algorithm, delta=delta)
+        for (data, n), (delta, algorithm) in product(scale.fixed.items(), kinds)
+    ]
 
 
 def _fig_k(scale: ExperimentScale) -> Iterable[Trial]:
-    for (data, n), k, algorithm in product(scale.fixed.items(), scale.ks, OURS):
-        yield Trial(data, n, k, PAPER_T, algorithm)
+    return [
+        Trial(data, n, k, PAPER_T, algorithm)
+        for (data, n), k, algorithm in product(scale.fixed.items(), scale.ks, OURS)
+    ]
 
 
 def _fig_n(scale: ExperimentScale) -> Iterable[Trial]:
@@ -142,13 +145,17 @@ def _fig_n(scale: ExperimentScale) -> Iterable[Trial]:
 
 
 def _fig_swaps(scale: ExperimentScale) -> Iterable[Trial]:
-    for (data, n), algorithm in product(scale.fixed.items(), ("BP", "BP++", "FastPAM1")):
-        yield Trial(data, n, PAPER_K[data], PAPER_T, algorithm)
+    return [
+        Trial(data, n, PAPER_K[data], PAPER_T, algorithm)
+        for (data, n), algorithm in product(scale.fixed.items(), ("BP", "BP++", "FastPAM1"))
+    ]
 
 
 def _peers(scale: ExperimentScale) -> Iterable[Trial]:
-    for (data, n), algorithm in product(scale.peers.items(), ("PairedPAM", "FastPAM1", "BP++", *reversed(PEERS))):
-        yield Trial(data, n, 10, UNTIL_CONVERGENCE, algorithm)
+    return [
+        Trial(data, n, 10, UNTIL_CONVERGENCE, algorithm)
+        for (data, n), algorithm in product(scale.peers.items(), ("PairedPAM", "FastPAM1", "BP++", *reversed(PEERS)))
+    ]
 
 
 def _agreement(scale: ExperimentScale) -> Iterable[Trial]:
@@ -183,12 +190,13 @@ def trials_of(name: str, scale: ExperimentScale) -> list[Trial]:
 
 def plan(names: Iterable[str], scale: ExperimentScale) -> list[Trial]:
     """Return the trials of several tables and figures, each once, with costly ones and further seeds last."""
-    everything = dict.fromkeys(trial for name in names for trial in trials_of(name, scale))
-
-    def order(trial: Trial) -> tuple[bool, int]:
-        return trial.sample == "authors" and trial.seed > 0, bisect(_COST_CLASSES, expected_seconds(trial))
-
-    return sorted(everything, key=order)
+    return sorted(
+        dict.fromkeys(trial for name in names for trial in trials_of(name, scale)),
+        key=lambda trial: (
+            trial.sample == "authors" and trial.seed > 0,
+            bisect(_COST_CLASSES, expected_seconds(trial)),
+        ),
+    )
 
 
 def expected_seconds(trial: Trial) -> float:

@@ -64,8 +64,11 @@ def _speedup_verdict(what: str, found: dict[tuple[str, int, str], float], scale:
     if not found:
         return ""
     below = [f"{DATA_TITLES[d]} k = {k} {_PHASE_TITLES[p]} ({r:.2f})" for (d, k, p), r in found.items() if r <= 1]
-    cells = sorted({(d, k) for d, k, _ in found})
-    reverse = [f"{DATA_TITLES[d]} k = {k}" for d, k in cells if found[d, k, "swap"] <= found[d, k, "build"]]
+    reverse = [
+        f"{DATA_TITLES[d]} k = {k}"
+        for d, k in sorted({(d, k) for d, k, _ in found})
+        if found[d, k, "swap"] <= found[d, k, "build"]
+    ]
     low, high = scale.ks[0], scale.ks[-1]
     sets = [d for d in scale.fixed if (d, low, "both") in found and (d, high, "both") in found]
     falling = [DATA_TITLES[d] for d in sets if found[d, high, "both"] <= found[d, low, "both"]]
@@ -145,31 +148,28 @@ def fig_k(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
     curves = {
         data: _curves(rows, [(k, Trial(data, n, k, PAPER_T, "")) for k in scale.ks]) for data, n in scale.fixed.items()
     }
-    panels = _panels(curves, "n", scale.fixed, "CPU seconds")
     numbers, verdict = _order(curves, "k", "CPU seconds")
     return Section(
         ["CPU seconds divided by the steps of SWAP + 1, as in the paper, against k.", numbers],
         verdict,
-        chart(panels, "k", "CPU seconds per step", log_y=True, columns=2),
+        chart(_panels(curves, "n", scale.fixed, "CPU seconds"), "k", "CPU seconds per step", log_y=True, columns=2),
     )
 
 
 def fig_n(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
     """Draw time over n, a panel per data set."""
     curves = _curves_over_n(rows, scale)
-    panels = _panels(curves, "k", PAPER_K, "CPU seconds")
     numbers, verdict = _order(curves, "n", "CPU seconds")
     return Section(
         ["CPU seconds divided by the steps of SWAP + 1, against n.", numbers],
         verdict,
-        chart(panels, "n", "CPU seconds per step", log_x=True, log_y=True),
+        chart(_panels(curves, "k", PAPER_K, "CPU seconds"), "n", "CPU seconds per step", log_x=True, log_y=True),
     )
 
 
 def fig_complexity(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
     """Draw distances over n, a panel per data set, and fit their slopes."""
     curves = _curves_over_n(rows, scale)
-    panels = _panels(curves, "k", PAPER_K, "distances", logs)
     numbers, order = _order(curves, "n", "distances")
     slopes, growth = _slopes(rows, scale, logs)
     pairs = [
@@ -191,8 +191,8 @@ def fig_complexity(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Sec
         f"that in total in {more} of {len(pairs)} samples.",
         numbers,
     ]
-    picture = chart(panels, "n", "distances per step", log_x=True, log_y=True)
-    return Section(paragraphs, f"{growth} {order}", picture)
+    panels = _panels(curves, "k", PAPER_K, "distances", logs)
+    return Section(paragraphs, f"{growth} {order}", chart(panels, "n", "distances per step", log_x=True, log_y=True))
 
 
 def _curves(rows: ResultsFile, trials: Sequence[tuple[int, Trial]]) -> Curves:
@@ -222,8 +222,8 @@ def _panels(
             Line(name, OURS.index(name), [(x, found.per_step(unit)) for x, found in points.items()])
             for name, points in by_algorithm.items()
         ]
-        logged = Line("BP++, logged", 7, _logged_per_step(logs or {}, data, "BP++"), dashed=True, size=0.7)
-        panels[f"{DATA_TITLES[data]}, {letter} = {fixed[data]:,}"] = [*lines, logged]
+        lines.append(Line("BP++, logged", 7, _logged_per_step(logs or {}, data, "BP++"), dashed=True, size=0.7))
+        panels[f"{DATA_TITLES[data]}, {letter} = {fixed[data]:,}"] = lines
     return panels
 
 
@@ -255,9 +255,8 @@ def _order(curves: dict[str, Curves], over: str, unit: str) -> tuple[str, str]:
     verdict = (
         f"The paper's order (BP++ below BP+VA and BP+PIC, both below BP) held in {compared - len(broken)} of "
         f"{compared} comparisons of {unit} per step."
+        f"{f' Not: {enumerate_names(broken, limit=4)}.' if broken else ''}"
     )
-    if broken:
-        verdict += f" Not: {enumerate_names(broken, limit=4)}."
     return table([f"{unit} per step", *OURS], lines), verdict if compared else "Not run."
 
 
@@ -271,10 +270,17 @@ def _slopes(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> tuple[str,
             found = [point for by_data in curves for point in by_data[data][name].items()]
             if not found:
                 continue
-            total = _slope([(n, r.distances()) for n, r in found])
             step = _slope([(n, r.per_step("distances")) for n, r in found])
-            logged = _slope([(n, d) for n, d in _logged_per_step(logs, data, name) if n in scale.all_sizes(data)])
-            lines.append([f"{DATA_TITLES[data]}, k = {PAPER_K[data]}", name, str(len(found)), total, step, logged])
+            lines.append(
+                [
+                    f"{DATA_TITLES[data]}, k = {PAPER_K[data]}",
+                    name,
+                    str(len(found)),
+                    _slope([(n, r.distances()) for n, r in found]),
+                    step,
+                    _slope([(n, d) for n, d in _logged_per_step(logs, data, name) if n in scale.all_sizes(data)]),
+                ]
+            )
             if name in growth and step != "-":
                 growth[name].append(f"{step} on {DATA_TITLES[data]}")
     heads = ["data", "algorithm", "runs", "all distances", "distances per step", "logged, per step"]

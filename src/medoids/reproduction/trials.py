@@ -70,9 +70,16 @@ class Trial:
     @classmethod
     def of(cls, row: dict[str, str]) -> Trial:
         """Return the settings in a row."""
-        delta = float(row["delta"]) if row["delta"] else None
-        n, k, T, seed = (int(row[name]) for name in ("n", "k", "T", "seed"))
-        return cls(row["data"], n, k, T, row["algorithm"], delta, seed, row["sample"])
+        return cls(
+            row["data"],
+            int(row["n"]),
+            int(row["k"]),
+            int(row["T"]),
+            row["algorithm"],
+            float(row["delta"]) if row["delta"] else None,
+            int(row["seed"]),
+            row["sample"],
+        )
 
     def __str__(self) -> str:
         delta = "" if self.delta is None else f", delta {self.delta:g}"
@@ -162,5 +169,4 @@ class ResultsFile(dict[Trial, Row]):
 
     def result(self, trial: Trial) -> Result | None:
         """Return the result of a trial, or None if it was not run."""
-        row = self.get(trial)
-        return None if row is None else Result(row)
+        return Result(self[trial]) if trial in self else None
