@@ -113,8 +113,8 @@ def silhouette_chart(values: Float64s, labels: Rows, means: Float64s, overall: f
             f"<title>cluster {j}: mean {means[j]:.3f}</title></path>"
         )
         if tall >= 9 or k <= 30:
-            label = f'x="{left - 10:g}" y="{y + tall / 2 + 4:.1f}" text-anchor="end"'
-            parts.append(f'<text class="tick" {label}>{j}</text>')
+            place = f'x="{left - 10:g}" y="{y + tall / 2 + 4:.1f}"'
+            parts.append(f'<text class="tick" {place} text-anchor="end">{j}</text>')
         y += tall + gap
     text = f"Medoid silhouettes of {len(values):,} points in {k} clusters; mean {overall:.3f}"
     return _chart(width, bottom + 40, text, [*parts, _dashed_line(across(overall), top, bottom)])

@@ -21,8 +21,7 @@ def choice_page(
     n = len(next(iter(path.clusterings.values())).labels)
     ks = path.scores["k"].tolist()
     chosen = path.suggest() if ks[-1] > 1 else ks[0]
-    criteria = ["medoid_silhouette", "silhouette"] if ks[-1] > 1 else []
-    criteria += ["elbow"] if len(ks) > 2 else []
+    criteria = (["medoid_silhouette", "silhouette"] if ks[-1] > 1 else []) + (["elbow"] if len(ks) > 2 else [])
     reasons = "".join(f"<li>{escape(path.explain(criterion))}</li>" for criterion in criteria)
     computed = f"{path.n_evaluations:,} of n² = {n**2:,}, for all k"
     facts = [
@@ -38,11 +37,10 @@ def choice_page(
         f"<details{' open' if k == chosen else ''}><summary>k = {k}</summary>{medoid_cards(each, ids)}</details>"
         for k, each in things.items()
     )
-    about = "The medoid of each cluster, for each number of clusters."
     body = [
         _curves(path, ks, chosen),
         _scores(path, ks, chosen),
-        section("medoids", "Medoids", about, cards, panel=False),
+        section("medoids", "Medoids", "The medoid of each cluster, for each number of clusters.", cards, panel=False),
         repetition([command]) if command else "",
     ]
     return document(title, header, "".join(body))

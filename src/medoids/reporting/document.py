@@ -34,8 +34,12 @@ def document(title: str, header: str, body: str, data: Any = None, script: str =
     policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
     if script:
         # "<", ">" and "&" are escaped, so that the data cannot end the element.
-        text = json.dumps(data, separators=(",", ":"))
-        text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+        text = (
+            json.dumps(data, separators=(",", ":"))
+            .replace("<", "\\u003c")
+            .replace(">", "\\u003e")
+            .replace("&", "\\u0026")
+        )
         script = (
             f'<div id="tip" role="tooltip" hidden></div>\n'
             f'<script type="application/json" id="data">{text}</script>\n<script>{script}</script>'
@@ -91,8 +95,7 @@ def row_name(ids: Sequence[Any] | None, row: int) -> str:
 
 def medoid_cards(things: Things, ids: Sequence[Any] | None) -> str:
     """Show each medoid as what it is."""
-    found = things.clustering
-    cards = []
+    found, cards = things.clustering, []
     for j, row in enumerate(found.medoid_indices.tolist()):
         members = found.distances[found.labels == j]
         mean = float(members.mean()) if len(members) else 0.0

@@ -27,10 +27,8 @@ def format_number(value: Any) -> str:
     ('1,234,567', '0.1235', '1,234', 'missing')
     """
     value = math.nan if value is None else float(value) + 0.0  # never -0
-    if math.isnan(value):
-        return "missing"
-    if math.isinf(value):
-        return "infinite"
+    if not math.isfinite(value):
+        return "missing" if math.isnan(value) else "infinite"
     whole = abs(value) < 1e15 and (abs(value) >= 1000 or value.is_integer())
     return f"{value:,.0f}" if whole else f"{value:.4g}"
 

@@ -21,35 +21,32 @@ _MAP_WIDTH, _MAP_HEIGHT = 320, 220
 
 def clustering_html(found: Clustering) -> str:
     """Return medoids, sizes, loss and, while the data are in memory, a map."""
-    state = "converged" if found.converged else "not converged"
-    head = (
-        f"<strong>{len(found.medoid_indices)} medoids of {len(found.labels):,} rows</strong>: loss {found.loss:.6g} "
-        f"(inertia {found.inertia:.6g}), {escape(found.algorithm)}, {found.n_swaps} swaps, {state}"
+    return (
+        f'<div><p style="margin: 0 0 .5em"><strong>{len(found.medoid_indices)} medoids of {len(found.labels):,} rows'
+        f"</strong>: loss {found.loss:.6g} (inertia {found.inertia:.6g}), {escape(found.algorithm)}, "
+        f"{found.n_swaps} swaps, {'converged' if found.converged else 'not converged'}</p>"
+        '<div style="display: flex; flex-wrap: wrap; gap: 2em; align-items: flex-start">'
+        f'<div style="flex: none">{_table(found)}</div>{_map(found)}</div></div>'
     )
-    body = f'<div style="flex: none">{_table(found)}</div>{_map(found)}'
-    row = "display: flex; flex-wrap: wrap; gap: 2em; align-items: flex-start"
-    return f'<div><p style="margin: 0 0 .5em">{head}</p><div style="{row}">{body}</div></div>'
 
 
 def _table(found: Clustering) -> str:
-    sizes = np.bincount(found.labels, minlength=len(found.medoid_indices))
-    sums = np.bincount(found.labels, found.distances, minlength=len(found.medoid_indices))
+    k = len(found.medoid_indices)
+    sizes = np.bincount(found.labels, minlength=k)
+    means = np.bincount(found.labels, found.distances, k) / np.maximum(sizes, 1)
     lines = []
     for j, medoid in enumerate(found.medoid_indices[:_MOST_LINES]):
-        mean = sums[j] / sizes[j] if sizes[j] else 0.0
         dot = f'<span aria-hidden="true" style="color: {LIGHT[colour_of(j)]}">&#9679;</span>'
-        lines.append(f"<tr><td>{dot} {j}</td><td>{medoid}</td><td>{sizes[j]:,}</td><td>{mean:.4g}</td></tr>")
-    more = len(found.medoid_indices) - len(lines)
-    if more > 0:
-        lines.append(f'<tr><td colspan="4">and {more} more</td></tr>')
+        lines.append(f"<tr><td>{dot} {j}</td><td>{medoid}</td><td>{sizes[j]:,}</td><td>{means[j]:.4g}</td></tr>")
+    if k > _MOST_LINES:
+        lines.append(f'<tr><td colspan="4">and {k - _MOST_LINES} more</td></tr>')
     names = "".join(f'<th scope="col">{name}</th>' for name in ("cluster", "medoid (row)", "size", "mean distance"))
     return f"<table><thead><tr>{names}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
 def _map(found: Clustering) -> str:
     """Draw some of the points, if their data are still in memory and distances cost no call of the user's function."""
-    X = remembered_data(found)
-    metric = found.parameters.get("metric", "euclidean")
+    X, metric = remembered_data(found), found.parameters.get("metric", "euclidean")
     if X is None or not isinstance(metric, str):
         return ""
     try:
@@ -62,17 +59,15 @@ def _map(found: Clustering) -> str:
     if not np.isfinite(scale):
         return ""
     x, y = ((layout.xy - (low + high) / 2) * scale * [1, -1]).T
-    labels = found.labels[layout.rows]
-    at = np.searchsorted(layout.rows, found.medoid_indices)
-    parts = []
-    for j in range(len(at)):
-        points = "".join(f"M{a:.0f},{b:.0f}h0" for a, b in zip(x[labels == j], y[labels == j], strict=True))
-        colour = f'stroke="{LIGHT[colour_of(j)]}" stroke-linecap="round" fill="none"'
-        parts.append(f'<path d="{points}" {colour} stroke-width="4" opacity=".6"/>')
-    for j, i in enumerate(at):
-        style = f'fill="{LIGHT[colour_of(j)]}" stroke="currentColor" stroke-width="1.5"'
-        parts.append(f'<circle cx="{x[i]:.0f}" cy="{y[i]:.0f}" r="6" {style}><title>medoid {j}</title></circle>')
-    text = f"Map of the points ({layout.method}) with the medoids of {len(at)} clusters"
+    labels, points, medoids = found.labels[layout.rows], "", ""
+    for j, i in enumerate(np.searchsorted(layout.rows, found.medoid_indices)):
+        path = "".join(f"M{a:.0f},{b:.0f}h0" for a, b in zip(x[labels == j], y[labels == j], strict=True))
+        colour = LIGHT[colour_of(j)]
+        style = f'stroke="{colour}" stroke-linecap="round" fill="none" stroke-width="4" opacity=".6"'
+        points += f'<path d="{path}" {style}/>'
+        style = f'fill="{colour}" stroke="currentColor" stroke-width="1.5"'
+        medoids += f'<circle cx="{x[i]:.0f}" cy="{y[i]:.0f}" r="6" {style}><title>medoid {j}</title></circle>'
+    text = f"Map of the points ({layout.method}) with the medoids of {len(found.medoid_indices)} clusters"
     box = f"{-_MAP_WIDTH / 2:g} {-_MAP_HEIGHT / 2:g} {_MAP_WIDTH} {_MAP_HEIGHT}"
     size = f'viewBox="{box}" width="{_MAP_WIDTH}" height="{_MAP_HEIGHT}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{text}">{"".join(parts)}</svg>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{text}">{points}{medoids}</svg>'

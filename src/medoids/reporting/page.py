@@ -73,14 +73,13 @@ def page(findings: Findings) -> str:
     """Return the whole file."""
     about = f"The {findings.things.noun} that represents each cluster. It keeps its number, colour and shape below."
     chart, data = _map(findings)
-    sections = [
-        section("medoids", "Medoids", about, medoid_cards(findings.things, findings.ids), panel=False),
-        chart,
-        _clusters(findings),
-        f'<div class="two">{_silhouettes(findings)}{_loss(findings)}</div>',
-        f'<div class="two">{_counts(findings)}{_again(findings)}</div>',
-    ]
-    return document(findings.title, _header(findings), "".join(sections), data, own_file("page.js"))
+    body = (
+        f"{section('medoids', 'Medoids', about, medoid_cards(findings.things, findings.ids), panel=False)}"
+        f"{chart}{_clusters(findings)}"
+        f'<div class="two">{_silhouettes(findings)}{_loss(findings) if findings.clustering.trace else ""}</div>'
+        f'<div class="two">{_counts(findings)}{_again(findings)}</div>'
+    )
+    return document(findings.title, _header(findings), body, data, own_file("page.js"))
 
 
 def _metric(found: Clustering) -> str:
@@ -97,30 +96,30 @@ def _header(findings: Findings) -> str:
         ("clusters", f"{len(sizes):,}", f"{sizes.min():,} to {sizes.max():,} points each"),
         ("mean distance to the medoid", format_number(found.loss), total),
     ]
+    warning = (
+        "<b>Not converged.</b> The search was stopped by max_iter, a time limit, a callback or an interrupt: a further "
+        "swap may lower the loss."
+    )
     if findings.silhouettes is not None:
         note = "1: far from other medoids, 0: on a border"
         facts.append(("medoid silhouette", f"{findings.mean_silhouette:.3f}", note))
     if found.gap is not None:
         facts.append(("gap to the optimum", *_proof(found, found.gap)))
+        warning = (
+            "<b>Not proved.</b> The search ended before the gap that was asked for was reached: other medoids may have "
+            "a lower loss, by at most the gap."
+        )
     computed = f"{found.n_evaluations:,} of n² = {n**2:,}"
     facts.append(("distances computed", format_percent(found.n_evaluations / n**2), computed))
     if found.trace:
         restarts = f"; {found.n_restarts:,} restarts" if found.n_restarts else ""
         facts.append(("swaps", f"{found.n_swaps:,}", f"last step after {found.trace[-1].seconds:.2f} s{restarts}"))
-    warning = (
-        '<p class="warning"><b>Not converged.</b> The search was stopped by max_iter, a time limit, a callback or an '
-        "interrupt: a further swap may lower the loss.</p>"
-    )
-    if found.gap is not None:
-        warning = (
-            '<p class="warning"><b>Not proved.</b> The search ended before the gap that was asked for was reached: '
-            "other medoids may have a lower loss, by at most the gap.</p>"
-        )
     return (
         f'<header><p class="eyebrow">k-medoids report</p><h1>{escape(findings.title)}</h1>'
         '<p class="lead">Each medoid is a real member of the data, the most central of its cluster; each point belongs '
         f"to its nearest medoid. <b>{escape(found.algorithm)}</b> ran: {escape(found.reason)}.</p>"
-        f"{'' if found.converged else warning}{tiles(facts)}</header>"
+        + ("" if found.converged else f'<p class="warning">{warning}</p>')
+        + f"{tiles(facts)}</header>"
     )
 
 
@@ -136,15 +135,17 @@ def _proof(found: Clustering, gap: float) -> tuple[str, str]:
 
 def _map(findings: Findings) -> tuple[str, dict[str, Any]]:
     found, layout, things, ids = findings.clustering, findings.layout, findings.things, findings.ids
-    rows, n = layout.rows, len(found.labels)
-    medoids = found.medoid_indices.tolist()
+    rows, n, medoids = layout.rows, len(found.labels), found.medoid_indices.tolist()
     names = [f"medoid {j}: {row_name(ids, row)}" for j, row in enumerate(medoids)]
     chart, order = map_chart(layout.xy, found.labels[rows], np.searchsorted(rows, medoids).tolist(), names)
-    hover = []
-    for row in rows[order].tolist():
-        distance = f", distance {format_number(found.distances[row])}"
-        kind = f"medoid {found.labels[row]}" if row in medoids else f"cluster {found.labels[row]}{distance}"
-        hover.append([row_name(ids, row), kind, things.line(row)])
+    hover = [
+        [
+            row_name(ids, row),
+            f"medoid {label}" if row in medoids else f"cluster {label}, distance {format_number(found.distances[row])}",
+            things.line(row),
+        ]
+        for row, label in zip(rows[order].tolist(), found.labels[rows[order]].tolist(), strict=True)
+    ]
     drawn = "" if len(rows) == n else f" {len(rows):,} of {n:,} points are drawn, including some of every cluster."
     about = f"{layout.method}: {escape(layout.note)}{drawn} Point at one to see what it is; choose clusters below."
     legend = "".join(
@@ -166,15 +167,14 @@ def _clusters(findings: Findings) -> str:
     low = min(0.0, float(found.distances.min()))
     # The axis ends a little beyond the longest whisker: one distant point would squeeze all boxes.
     high = min(low + 1.25 * (max(each[4] for each in quantiles) - low), float(found.distances.max()))
+    means = None if findings.silhouettes is None else findings.mean_silhouettes
     lines = []
     for j, row in enumerate(found.medoid_indices.tolist()):
         q25, q50, q75, _, q100 = (format_number(q) for q in quantiles[j][1:])
         text = f"distances to medoid {j}: median {q50}, half of them from {q25} to {q75}, farthest {q100}"
         name = escape(findings.things.name(row) or row_name(findings.ids, row))
         weight = f'<td class="number wide-only">{format_number(masses[j])}</td>' if weighted else ""
-        silhouette = ""
-        if findings.silhouettes is not None:
-            silhouette = f'<td class="number wide-only">{findings.mean_silhouettes[j]:.3f}</td>'
+        silhouette = f'<td class="number wide-only">{means[j]:.3f}</td>' if means is not None else ""
         lines.append(
             f'<tr class="k{colour_of(j)}"><td><button type="button" data-focus="{j}" aria-pressed="false" '
             f'aria-label="show cluster {j} on the map">{legend_mark(j)}{j}</button></td>'
@@ -189,7 +189,7 @@ def _clusters(findings: Findings) -> str:
         '<th class="number wide-only">weight</th>' if weighted else "",
         f"<th></th><th>distance to the medoid, {format_number(low)} to {format_number(high)}</th>",
         '<th class="number">mean</th>',
-        '<th class="number wide-only">silhouette</th>' if findings.silhouettes is not None else "",
+        '<th class="number wide-only">silhouette</th>' if means is not None else "",
     ]
     return section(
         "clusters",
@@ -215,15 +215,9 @@ def _silhouettes(findings: Findings) -> str:
 
 
 def _loss(findings: Findings) -> str:
-    trace = findings.clustering.trace
-    if not trace:
-        return ""
-    return section(
-        "loss",
-        "Loss after each step",
-        "The exact mean distance to the nearest medoid after every step. It never rises.",
-        loss_chart(trace) + chart_key("BUILD adds a medoid", "SWAP replaces one", shape=2),
-    )
+    chart = loss_chart(findings.clustering.trace) + chart_key("BUILD adds a medoid", "SWAP replaces one", shape=2)
+    about = "The exact mean distance to the nearest medoid after every step. It never rises."
+    return section("loss", "Loss after each step", about, chart)
 
 
 def _counts(findings: Findings) -> str:
@@ -259,7 +253,6 @@ def _again(findings: Findings) -> str:
         for name, value in found.parameters.items()
         if name not in ("n_clusters", "callback", "verbose") and _code(value) != _code(defaults.get(name))
     ]
-    arguments = ", ".join(["X", str(len(found.medoid_indices)), *keywords])
     seed, metric_params = found.parameters.get("random_state"), found.parameters.get("metric_params")
     facts = {
         "data": findings.data,
@@ -271,11 +264,11 @@ def _again(findings: Findings) -> str:
         "libraries": ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn", "numba")),
     }
     lines = "".join(f'<tr><th scope="row">{name}</th><td>{escape(value)}</td></tr>' for name, value in facts.items())
+    arguments = ", ".join(["X", str(len(found.medoid_indices)), *keywords])
     code = f"from medoids import k_medoids\n\nfound = k_medoids({arguments})"
     return repetition([findings.command, code], f'<table class="plain">{lines}</table>')
 
 
 def _code(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return repr(value.tolist())
+    value = value.tolist() if isinstance(value, np.ndarray) else value
     return getattr(value, "__name__", repr(value)) if callable(value) else repr(value)

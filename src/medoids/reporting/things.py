@@ -97,9 +97,7 @@ class Objects(Things):
                 return ast.dump(thing)
         if isinstance(thing, (list, tuple)) and all(isinstance(token, str) for token in thing):
             return " ".join(thing)
-        if isinstance(thing, (set, frozenset)):
-            return "{" + ", ".join(sorted(map(repr, thing))) + "}"
-        return repr(thing)
+        return "{" + ", ".join(sorted(map(repr, thing))) + "}" if isinstance(thing, (set, frozenset)) else repr(thing)
 
     def line(self, row: int) -> str:
         return shorten(self.text(row), 120)
@@ -109,11 +107,11 @@ class Objects(Things):
 
     def card(self, cluster: int) -> str:
         medoid = self.text(int(self.clustering.medoid_indices[cluster]))
-        parts = [f'<pre class="text" tabindex="0">{escape(medoid)}</pre>']
+        html = f'<pre class="text" tabindex="0">{escape(medoid)}</pre>'
         for name, rows in self.examples(cluster, 4, 2).items():
             texts = "".join(f"<li>{escape(shorten(self.text(row), 60))}</li>" for row in rows)
-            parts.append(f'<div class="examples"><b>{name}</b><ul>{texts}</ul></div>')
-        return "".join(parts)
+            html += f'<div class="examples"><b>{name}</b><ul>{texts}</ul></div>'
+        return html
 
 
 class Images(Things):
@@ -139,17 +137,18 @@ class Images(Things):
 
     def card(self, cluster: int) -> str:
         row = int(self.clustering.medoid_indices[cluster])
-        text = f"medoid {cluster}, row {row}"
-        picture = _data_uri(self._pixels([row])[0])
-        parts = [f'<img class="medoid{self._look}" style="--side:{self._side}px" src="{picture}" alt="{text}">']
+        html = (
+            f'<img class="medoid{self._look}" style="--side:{self._side}px" src="{_data_uri(self._pixels([row])[0])}" '
+            f'alt="medoid {cluster}, row {row}">'
+        )
         for name, rows in self.examples(cluster, 5, 2).items():
             strip = _data_uri(_sheet(self._pixels(rows), len(rows)))
             size = f"--images:{len(rows)};--ratio:{self._shape[1] / self._shape[0]:.3f}"
-            parts.append(
+            html += (
                 f'<figure class="strip" style="{size}"><figcaption>{name}</figcaption>'
                 f'<img class="small{self._look}" src="{strip}" alt="rows {", ".join(map(str, rows))}"></figure>'
             )
-        return "".join(parts)
+        return html
 
     def thumbnails(self, rows: Rows) -> dict[str, Any] | None:
         if len(rows) * int(np.prod(self._shape)) > _THUMBNAIL_PIXELS:
@@ -170,10 +169,8 @@ def _data_uri(pixels: _Pixels) -> str:
     'data:image/png;base64,iVBORw0KGgo'
     """
     height, width = pixels.shape[:2]
-    kind = 0 if pixels.ndim == 2 else 2
-    rows = np.ascontiguousarray(pixels).reshape(height, -1)
-    lines = np.concatenate([np.zeros((height, 1), np.uint8), rows], axis=1).tobytes()  # filter 0: no filter
-    header = struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)
+    lines = np.pad(pixels.reshape(height, -1), ((0, 0), (1, 0))).tobytes()  # filter 0 before each line: no filter
+    header = struct.pack(">IIBBBBB", width, height, 8, 0 if pixels.ndim == 2 else 2, 0, 0, 0)
     chunks = (b"IHDR", header), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b"")
     png = b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body)) for name, body in chunks
@@ -187,12 +184,14 @@ def _sheet(images: _Pixels, columns: int) -> _Pixels:
     >>> _sheet(np.arange(3, dtype=np.uint8).reshape(3, 1, 1), 2).tolist()
     [[0, 1], [2, 0]]
     """
-    n, height, width = images.shape[:3]
+    n, height, width, *channels = images.shape
     rows = -(-n // columns)
-    out = np.zeros((rows * columns, *images.shape[1:]), np.uint8)
-    out[:n] = images
-    out = out.reshape(rows, columns, *images.shape[1:]).swapaxes(1, 2)
-    return out.reshape(rows * height, columns * width, *images.shape[3:])
+    cells = np.pad(images, [(0, rows * columns - n)] + [(0, 0)] * (images.ndim - 1))
+    return (
+        cells.reshape(rows, columns, *images.shape[1:])
+        .swapaxes(1, 2)
+        .reshape(rows * height, columns * width, *channels)
+    )
 
 
 class Series(Things):
@@ -221,12 +220,11 @@ class Series(Things):
 
     def card(self, cluster: int) -> str:
         row = int(self.clustering.medoid_indices[cluster])
-        members = [member for rows in self.examples(cluster, 6, 2).values() for member in rows]
-        lines = [self._path(member, "faint") for member in members] + [self._path(row, "bold")]
+        lines = [self._path(member, "faint") for rows in self.examples(cluster, 6, 2).values() for member in rows]
         label = escape(f"medoid {cluster}, row {row}: {self.line(row)}")
         return (
             f'<svg class="spark" viewBox="0 0 200 80" preserveAspectRatio="none" role="img" aria-label="{label}">'
-            f"<title>{label}</title>{''.join(lines)}</svg>"
+            f"<title>{label}</title>{''.join(lines)}{self._path(row, 'bold')}</svg>"
             f'<p class="pair">{escape(self.line(row))}; thin lines are members</p>'
         )
 
@@ -235,8 +233,5 @@ class Series(Things):
         values = np.repeat(values, 2, axis=0) if len(values) == 1 else values  # a single value is a flat line
         heights = 76 - 72 * np.clip((values - self._low) / ((self._high - self._low) or 1.0), -0.05, 1.05)
         x = np.linspace(0, 200, len(values))
-        out = ""
-        for channel in heights.T:
-            points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, channel, strict=True))
-            out += f'<polyline class="{style}" points="{points}"/>'
-        return out
+        lines = (" ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, channel, strict=True)) for channel in heights.T)
+        return "".join(f'<polyline class="{style}" points="{points}"/>' for points in lines)
