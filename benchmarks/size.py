@@ -75,8 +75,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "stream.py": (),
     "storage/stream_files.py": (),
     "cli/streaming.py": (),
-    "cli/cluster.py": ("_follow_input",),
-    "cli/thousands.py": (),
+    "cli/csv_files.py": ("find_grouping", "_convert_thousands"),
     "estimator.py": ("KMedoids.partial_fit", "KMedoids._take_up", "KMedoids.predict_proba", "KMedoids.export"),
     "quality/membership.py": (),
     "displays.py": (),
@@ -94,7 +93,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
         "remembered_data",
     ),
     # progress where there is no terminal: announcements, percentages, and a line every few seconds
-    "progress.py": ("_Lines.watch", "_Course.phase", "_Course._under_way", "_listening"),
+    "progress.py": ("watch", "_Course.phase", "_Course._under_way", "_listening"),
     "engine/compiling.py": (),
     "engine/compile.py": ("_Announcer",),
     "distances/counting.py": ("Tally.plan", "Tally.share"),

@@ -13,8 +13,7 @@
     contents.py       how a file is read, and what it holds
       reading.py        every format of files -> table, array, sparse matrix, texts or series
       raw_bytes.py      compressed files and encodings of text
-      csv_files.py      delimiters, headers, decimal signs, dates, line numbers
-      thousands.py      numbers with separated thousands
+      csv_files.py      delimiters, headers, decimal signs, separated thousands, dates, line numbers
       arrays.py         .npy, .npz and Matrix Market files
     features.py       contents, columns, metric, scale -> X
       tables.py         columns of a table as numbers or texts

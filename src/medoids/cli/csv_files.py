@@ -1,4 +1,4 @@
-"""CSV and TSV files: delimiter, header, decimal sign, dates, and the line of each row."""
+"""CSV and TSV files: delimiter, header, decimal sign, separated thousands, dates, and the line of each row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from pyarrow import csv as arrow_csv
 from medoids.cli.contents import Contents, ReadOptions
 from medoids.cli.messages import Failure, WrongUsage
 from medoids.cli.spreadsheets import unprotected, unprotected_name
-from medoids.cli.thousands import convert_thousands, find_grouping
 from medoids.wording import counted
 
 __all__ = [
@@ -27,6 +26,7 @@ __all__ = [
     "find_date_formats",
     "find_decimal",
     "find_delimiter",
+    "find_grouping",
     "find_header",
     "is_number",
     "read_csv",
@@ -48,9 +48,13 @@ _CSV_NUMBER = {
     )
     for sign in ".,"
 }
-_HEADER_NOTES = {
-    True: "the header (with --no-header, as data)",
-    False: "data; columns are called c1, c2, ... (with --header, as their names)",
+# The sign that separates thousands, by decimal sign.
+_SEPARATORS = {",": ".", ".": ","}
+_GROUPED_NUMBER = {
+    decimal: re.compile(
+        rf"\s*[+-]?(\d{{1,3}}({re.escape(sign)}\d{{3}})+|\d+)({re.escape(decimal)}\d*)?([eE][+-]?\d+)?\s*"
+    )
+    for decimal, sign in _SEPARATORS.items()
 }
 _TIME_FORMATS = ("", " %H:%M", " %H:%M:%S")
 # Arrow reads YYYY-MM-DD by itself.
@@ -131,6 +135,23 @@ def find_decimal(sample: str, delimiter: str, header: bool) -> str:
     return "," if commas or "," in groupings else "."
 
 
+def find_grouping(cells: list[str], known: str | None = None) -> str | None:
+    """Return the decimal sign of numbers with separated thousands, or None if they have none or it is ambiguous.
+
+    1.234 and 1,234 are ambiguous unless the decimal sign is known: some cell must have both signs, or one sign twice.
+
+    >>> find_grouping(["1.234,56", "12,5", "7"]), find_grouping(["1,234,567"]), find_grouping(["1.234", "12,5"])
+    (',', '.', None)
+    >>> find_grouping(["1.234", "12,5"], ",")
+    ','
+    """
+    for decimal, sign in _SEPARATORS.items():
+        clear = any(cell.count(sign) > (0 if decimal == known or decimal in cell else 1) for cell in cells)
+        if clear and known in (None, decimal) and all(map(_GROUPED_NUMBER[decimal].fullmatch, cells)):
+            return decimal
+    return None
+
+
 def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
     return (cells for _, cells in _numbered_rows(text.encode(), delimiter))
 
@@ -188,21 +209,23 @@ def read_csv(data: Any, name: str, how: ReadOptions, limit: int) -> Contents:
     except pa.ArrowInvalid as error:
         raise Failure(f"{name}: {_reason(error, data, delimiter, len(names))}") from None
 
-    def place(row: int) -> str:
-        """Return the line of a row, by reading the file again: this is for messages only."""
-        return f"line {next(islice(_numbered_rows(data, delimiter), row + header, None))[0]}"
-
-    notes = []
+    contents = Contents(
+        name,
+        "table",
+        unprotected(table),
+        # By reading the file again: this is for messages only.
+        lambda row: f"line {next(islice(_numbered_rows(data, delimiter), row + header, None))[0]}",
+        how=replace(how, delimiter=delimiter, header=header, decimal=decimal),
+    )
     if how.header is None:
-        notes.append(f"{name}: the first line is read as {_HEADER_NOTES[header]}")
+        found = "the header (with --no-header, as data)"
+        other = "data; columns are called c1, c2, ... (with --header, as their names)"
+        contents.notes.append(f"{name}: the first line is read as {found if header else other}")
     if how.decimal is None and decimal == ",":
-        notes.append(f"{name}: commas are read as decimal signs (with --decimal ., as text)")
-    found = replace(how, delimiter=delimiter, header=header, decimal=decimal)
-    contents = _convert_dates(Contents(name, "table", unprotected(table), place, notes, found))
+        contents.notes.append(f"{name}: commas are read as decimal signs (with --decimal ., as text)")
+    _convert_dates(contents)
     # A point that is the decimal sign only by default does not decide what a comma is.
-    known = decimal if decimal == "," else how.decimal
-    contents.values, thousands = convert_thousands(contents.values, how.texts, known)
-    contents.notes += thousands
+    _convert_thousands(contents, decimal if decimal == "," else how.decimal)
     return contents
 
 
@@ -234,9 +257,8 @@ def _parse(data: Any, delimiter: str, header: bool, decimal: str, types: dict[st
         except pa.ArrowInvalid as error:
             # A quoted cell that is longer than a block may also look like lines of different lengths: which error comes
             # first depends on Arrow's threads.
-            longer = "straddling" in str(error) or "cannot infer number of columns" in str(error)
-            longer |= quotes and "columns, got" in str(error)
-            if not longer or block >= min(len(data), _LARGEST_ARROW_BLOCK):
+            signs = ["straddling", "cannot infer number of columns", *(["columns, got"] if quotes else [])]
+            if not any(sign in str(error) for sign in signs) or block >= min(len(data), _LARGEST_ARROW_BLOCK):
                 raise
             block = min(8 * block, _LARGEST_ARROW_BLOCK)
             source.seek(0)
@@ -276,21 +298,40 @@ def find_date_formats(cells: list[str]) -> list[str]:
     return fitting[:1] if fitting and ("." in fitting[0] or "%b" in fitting[0]) else fitting
 
 
-def _convert_dates(contents: Contents) -> Contents:
+def _text_columns(contents: Contents) -> Iterator[tuple[int, str, Any]]:
+    """Yield the columns of texts that may hold something else: number, name, and cells as a dictionary."""
+    for at, name in enumerate(contents.values.column_names):
+        column = contents.values[name]
+        if name not in contents.how.texts and pa.types.is_string(column.type):
+            yield at, name, pc.dictionary_encode(column.combine_chunks())
+
+
+def _convert_thousands(contents: Contents, known: str | None) -> None:
+    """Convert the columns of numbers with separated thousands, and note what was done."""
+    for at, column, coded in _text_columns(contents):
+        cells = coded.dictionary.to_pylist()
+        if decimal := find_grouping(cells, known):
+            sign = _SEPARATORS[decimal]
+            numbers = pa.array([float(cell.replace(sign, "").replace(decimal, ".")) for cell in cells], pa.float64())
+            contents.values = contents.values.set_column(at, column, numbers.take(coded.indices))
+            contents.notes.append(
+                f"column {column!r} holds numbers such as {next(cell for cell in cells if sign in cell)}: {sign!r} is "
+                "read as separating thousands"
+            )
+
+
+def _convert_dates(contents: Contents) -> None:
     """Convert the columns of dates, note what was done, and add their formats to ``how``."""
-    table, how = contents.values, contents.how
+    how = contents.how
     found: dict[str, str] = {}
     doubts: list[str] = []
-    for at, column in enumerate(table.column_names):
-        if column in how.texts or not pa.types.is_string(table[column].type):
-            continue
-        cells = [cell for cell in pc.unique(table[column]).to_pylist() if cell is not None]
+    for at, column, coded in _text_columns(contents):
+        cells = coded.dictionary.to_pylist()
         form = how.dates.get(column)
         if form is not None:
-            wrong = _not_a_date(cells, form)
-            if wrong is not None:
+            if (wrong := _not_a_date(cells, form)) is not None:
                 problem = f"is {wrong!r}, but the dates of the model's file have the form {form}"
-                raise contents.cell_failure(pc.index(table[column], wrong).as_py(), column, problem)
+                raise contents.cell_failure(pc.index(contents.values[column], wrong).as_py(), column, problem)
         elif how.date_format is not None and cells and _not_a_date(cells, how.date_format) is None:
             form = how.date_format
         else:
@@ -299,13 +340,13 @@ def _convert_dates(contents: Contents) -> Contents:
             doubts += _doubts(contents, column, cells, formats)
         if form is not None:
             found[column] = form
-            table = table.set_column(at, column, _converted(table[column], form))
+            dates = pa.array([datetime.strptime(cell, form) for cell in cells], pa.timestamp("us"))
+            contents.values = contents.values.set_column(at, column, dates.take(coded.indices))
     if how.date_format is not None and how.date_format not in found.values():
         raise WrongUsage(f"--date-format {how.date_format}: no column of {contents.name} holds only dates of this form")
-    notes = [
-        f"column {name!r} is read as dates of the form {form}" for name, form in found.items() if name not in how.dates
-    ]
-    return replace(contents, values=table, notes=contents.notes + notes + doubts, how=replace(how, dates=found))
+    new = {name: form for name, form in found.items() if name not in how.dates}
+    contents.notes += [f"column {name!r} is read as dates of the form {form}" for name, form in new.items()] + doubts
+    contents.how = replace(how, dates=found)
 
 
 def _not_a_date(cells: list[str], form: str) -> str | None:
@@ -316,12 +357,6 @@ def _not_a_date(cells: list[str], form: str) -> str | None:
         except ValueError:
             return cell
     return None
-
-
-def _converted(column: Any, form: str) -> Any:
-    coded = pc.dictionary_encode(column.combine_chunks())
-    values = [datetime.strptime(cell, form) for cell in coded.dictionary.to_pylist()]
-    return pa.array(values, pa.timestamp("us")).take(coded.indices)
 
 
 def _doubts(contents: Contents, column: str, cells: list[str], formats: list[str]) -> list[str]:

@@ -10,9 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from medoids.cli.contents import Contents, Selection
-from medoids.cli.csv_files import is_number
+from medoids.cli.csv_files import find_grouping, is_number
 from medoids.cli.messages import WrongUsage
-from medoids.cli.thousands import find_grouping
 from medoids.distances import takes_gaps
 from medoids.wording import counted
 
@@ -46,8 +45,7 @@ _CANONICAL_TYPES = (
 
 def feature_columns(names: Sequence[str], selection: Selection, file: str) -> list[str]:
     """Return the columns of a file that are features."""
-    given = (("--id", selection.id), ("--weights", selection.weights), ("--labels", selection.labels))
-    for option, name in given:
+    for option, name in (("--id", selection.id), ("--weights", selection.weights), ("--labels", selection.labels)):
         if name is not None and name not in names:
             raise WrongUsage(f"{option} {name}: {file} has no such column; it has {', '.join(names)}")
     wanted = _expand("--columns", selection.columns, names, file) if selection.columns else names
@@ -76,8 +74,9 @@ def _expand(option: str, given: str, names: Sequence[str], file: str) -> list[st
 
 def is_numeric(kind: Any) -> bool:
     """Return whether the cells of a column of an Arrow type are numbers."""
-    types = pa.types
-    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))
+    return any(
+        test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
+    )
 
 
 def canonical_table(table: Any) -> Any:
@@ -178,15 +177,13 @@ def number_columns(contents: Contents, names: Sequence[str], user: str) -> Any:
     )
     X = np.empty((len(table), len(names)), dtype=np.float32 if single else np.float64)
     for f, name in enumerate(names):
-        column = table[name]
-        gaps = takes_gaps(user)
+        column, gaps = table[name], takes_gaps(user)
         if column.null_count and not gaps:
-            row = int(np.argmax(pc.is_null(column).to_numpy()))
             empty = (
                 f"{counted(column.null_count, 'cell')} of the column {'is' if column.null_count == 1 else 'are'} empty"
             )
             raise contents.cell_failure(
-                row,
+                int(np.argmax(pc.is_null(column).to_numpy())),
                 name,
                 f"has no value ({empty}); fill it, leave the column out with --ignore {name}, or use --metric gower "
                 "or nan_euclidean, which compare only what is known",
