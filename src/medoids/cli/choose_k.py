@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -47,9 +47,6 @@ from medoids.cli.options import (
     refuse_unused_image_shape,
 )
 from medoids.cli.workflow import claimed, file_title, load_features, write_report
-
-if TYPE_CHECKING:
-    from medoids.quality.k_path import KPath
 
 __all__ = ["choose_k"]
 
@@ -154,19 +151,15 @@ def choose_k(
             }
         )
     else:
-        _print_path(path, criterion)
+        heads = ["k", "loss", "medoid silhouette", "silhouette", "smallest cluster"]
+        heads += ["stability"] if criterion == "stability" else []
+        rows = []
+        for at, each in enumerate(path.scores["k"].tolist()):
+            row = {name: column[at] for name, column in path.scores.items()}
+            error = path.silhouettes[each].error if each in path.silhouettes else 0.0
+            width = f" ± {1.96 * error:.3f}" if error else ""
+            two = ("-", "-") if each == 1 else (f"{row['medoid_silhouette']:.3f}", f"{row['silhouette']:.3f}{width}")
+            more = (f"{path.stability[each]:.2f}",) if criterion == "stability" else ()
+            rows.append((each, f"{row['loss']:.6g}", *two, f"{row['smallest_cluster']:,}", *more))
+        print_table(heads, rows, tuple(heads))
         print_files({"suggested": reason, **paths})
-
-
-def _print_path(path: KPath, criterion: str) -> None:
-    heads = ["k", "loss", "medoid silhouette", "silhouette", "smallest cluster"]
-    heads += ["stability"] if criterion == "stability" else []
-    rows = []
-    for at, k in enumerate(path.scores["k"].tolist()):
-        row = {name: column[at] for name, column in path.scores.items()}
-        error = path.silhouettes[k].error if k in path.silhouettes else 0.0
-        width = f" ± {1.96 * error:.3f}" if error else ""
-        two = ("-", "-") if k == 1 else (f"{row['medoid_silhouette']:.3f}", f"{row['silhouette']:.3f}{width}")
-        more = (f"{path.stability[k]:.2f}",) if criterion == "stability" else ()
-        rows.append((k, f"{row['loss']:.6g}", *two, f"{row['smallest_cluster']:,}", *more))
-    print_table(heads, rows, tuple(heads))

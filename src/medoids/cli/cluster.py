@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from medoids.cli.contents import ReadOptions, Selection
-from medoids.cli.messages import WrongUsage, print_files, print_json, print_notes, print_table, truncated
+from medoids.cli.messages import Failure, WrongUsage, print_files, print_json, print_notes, print_table, truncated
 from medoids.cli.options import (
     DEFAULT_MEMORY_LIMIT,
     FIT_PANEL,
@@ -56,7 +56,6 @@ from medoids.cli.options import (
     parse_labels_name,
     parse_metric_params,
     refuse_unused_image_shape,
-    refuse_used_checkpoint,
 )
 from medoids.cli.workflow import claimed, file_title, load_features, rows_like, write_report
 from medoids.wording import counted
@@ -228,10 +227,16 @@ def cluster(
 
     if as_json and output == "-":
         raise WrongUsage("--json and --output - both want standard output; name a file for one of them")
-    refuse_used_checkpoint(checkpoint, resume)
+    # Now, not after the data are read.
+    if resume and checkpoint is None:
+        raise WrongUsage("--resume needs --checkpoint PATH")
+    if checkpoint is not None and not resume and Path(checkpoint).exists():
+        raise Failure(f"--checkpoint {checkpoint} exists already; add --resume to continue from it, or delete it")
     start = parse_init(init)
     if stream:
-        _follow_input(
+        from medoids.cli.streaming import follow
+
+        follow(
             file,
             {"--output": output, "--medoids": medoids, "--report": report, "--save": save},
             ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes),
@@ -305,8 +310,9 @@ def cluster(
         began = perf_counter()
         try:
             X = check_data(found.X, found.metric)
-            on_interrupt = "return" if keep_best else "raise"
-            clustering, distance = fit_checked(X, k, found.weights, settings, on_interrupt=on_interrupt)
+            clustering, distance = fit_checked(
+                X, k, found.weights, settings, on_interrupt="return" if keep_best else "raise"
+            )
         except KeyboardInterrupt:
             if checkpoint is not None and Path(checkpoint).exists():
                 sys.stderr.write(
@@ -335,30 +341,21 @@ def cluster(
         _print_clusters(found.id_name, result)
 
 
-def _follow_input(file: str, outputs: dict[str, str | None], *how: Any, as_json: bool, quiet: bool) -> None:
-    """Cluster standard input as a stream, which writes to standard output only."""
-    from medoids.cli.streaming import follow
-
-    if file != "-":
-        raise WrongUsage(f"--stream follows standard input; write - for {file}, or leave --stream out")
-    for option, path in outputs.items():
-        if path is not None and (option, path) != ("--output", "-"):
-            raise WrongUsage(f"--stream writes to standard output; leave {option} out")
-    follow(*how, as_json=as_json, quiet=quiet)
-
-
 def _print_clusters(id_name: str, result: dict[str, Any]) -> None:
-    rows = [
-        (
-            entry["cluster"],
-            entry.get(id_name, entry["row"]),
-            f"{entry['size']:,}",
-            f"{entry['mean_distance']:.4g}",
-            truncated(entry["medoid"], _MEDOID_WIDTH),
-        )
-        for entry in result["medoids"]
-    ]
-    print_table(["cluster", id_name, "points", "mean distance", "medoid"], rows, ("cluster", "points", "mean distance"))
+    print_table(
+        ["cluster", id_name, "points", "mean distance", "medoid"],
+        [
+            (
+                entry["cluster"],
+                entry.get(id_name, entry["row"]),
+                f"{entry['size']:,}",
+                f"{entry['mean_distance']:.4g}",
+                truncated(entry["medoid"], _MEDOID_WIDTH),
+            )
+            for entry in result["medoids"]
+        ],
+        ("cluster", "points", "mean distance"),
+    )
     sys.stdout.write(
         f"loss       {result['loss']:.6g} mean {result['metric']} distance to the medoid\n"
         f"time       {result['seconds']:.2f} s with {result['algorithm']}: {result['reason']}\n"

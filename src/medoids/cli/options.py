@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from medoids.cli.contents import FORMATS, is_date_format, is_delimiter
-from medoids.cli.messages import Failure, WrongUsage
+from medoids.cli.messages import WrongUsage
 from medoids.cli.raw_bytes import is_encoding
 from medoids.wording import unknown
 
@@ -60,7 +60,6 @@ __all__ = [
     "parse_metric_params",
     "parse_report_name",
     "refuse_unused_image_shape",
-    "refuse_used_checkpoint",
 ]
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
@@ -182,14 +181,6 @@ def refuse_unused_image_shape(image_shape: tuple[int, ...] | None, report: str |
     """Raise an error if there is no report for the images."""
     if image_shape is not None and report is None:
         raise WrongUsage("--image-shape is for the report; add --report PATH, or leave it out")
-
-
-def refuse_used_checkpoint(checkpoint: str | None, resume: bool) -> None:
-    """Raise an error if the fit would refuse the checkpoint after the data are read."""
-    if resume and checkpoint is None:
-        raise WrongUsage("--resume needs --checkpoint PATH")
-    if checkpoint is not None and not resume and Path(checkpoint).exists():
-        raise Failure(f"--checkpoint {checkpoint} exists already; add --resume to continue from it, or delete it")
 
 
 def _is_memory_size(given: str) -> bool:

@@ -59,13 +59,17 @@ def reproduce(
 
     [dim]medoids reproduce table-loss fig-k --out results[/dim]
     """
-    from medoids.reproduction.settings import NAMES, SCALES
+    from medoids.reproduction.settings import NAMES, SCALES, expected_seconds, plan
 
     one_of("--scale", *SCALES)(scale)
     for name in names or []:
         one_of("experiment", *NAMES)(name)
     # After the checks: these load scikit-learn, which takes seconds.
     from medoids.datasets import data_folder
+    from medoids.reproduction.page import write_page
+    from medoids.reproduction.paper import read_logs
+    from medoids.reproduction.runner import carry_out, missing, possible
+    from medoids.reproduction.trials import ResultsFile
 
     data_folder(data)  # an error now, not after an hour
     folder = Path(out or f"reproduced-{scale}")
@@ -74,40 +78,26 @@ def reproduce(
     except OSError as error:
         raise Failure(f"cannot write to --out {folder}: {error.strerror}") from error
     with Lock((folder / "rows.csv").resolve(), str(folder / "rows.csv")):
-        _add_rows_and_page(folder, names, scale, data, no_run, quiet)
-
-
-def _add_rows_and_page(
-    folder: Path, names: list[str] | None, scale: str, data: str | None, no_run: bool, quiet: bool
-) -> None:
-    from medoids.reproduction.page import write_page
-    from medoids.reproduction.paper import read_logs
-    from medoids.reproduction.runner import carry_out, missing, possible
-    from medoids.reproduction.settings import NAMES, SCALES, expected_seconds, plan
-    from medoids.reproduction.trials import ResultsFile
-
-    rows = ResultsFile(folder / "rows.csv")
-    if not no_run:
-        runs, reasons = possible(missing(plan(names or NAMES, SCALES[scale]), rows), data)
-        if reasons and not runs and not len(rows):
-            raise Failure("; ".join(reasons))
-        print_notes([f"left out: {reason}" for reason in reasons], quiet)
-        if runs:
-            print_notes(
-                [f"{len(runs)} runs, {_long(sum(map(expected_seconds, runs)))} on one core; rows go to {rows.path}"],
-                quiet,
-            )
-        try:
-            carry_out(runs, rows, data, SCALES[scale].fits)
-        except KeyboardInterrupt:
-            sys.stderr.write(f"medoids: interrupted; {len(rows)} rows are kept; run the same command to continue\n")
-            raise typer.Exit(130) from None
-    if not len(rows):
-        raise Failure(f"{rows.path} has no rows yet; leave out --no-run")
-    for name, verdict in write_page(rows, SCALES[scale], read_logs(data), folder).items():
-        if not names or name in names:  # the page has what other rows say, too
-            sys.stdout.write(f"{name:<15} {verdict}\n")
-    sys.stdout.write(f"{'page':<15} {folder / 'README.md'}\n")
+        rows = ResultsFile(folder / "rows.csv")
+        if not no_run:
+            runs, reasons = possible(missing(plan(names or NAMES, SCALES[scale]), rows), data)
+            if reasons and not runs and not len(rows):
+                raise Failure("; ".join(reasons))
+            print_notes([f"left out: {reason}" for reason in reasons], quiet)
+            if runs:
+                duration = _long(sum(map(expected_seconds, runs)))
+                print_notes([f"{len(runs)} runs, {duration} on one core; rows go to {rows.path}"], quiet)
+            try:
+                carry_out(runs, rows, data, SCALES[scale].fits)
+            except KeyboardInterrupt:
+                sys.stderr.write(f"medoids: interrupted; {len(rows)} rows are kept; run the same command to continue\n")
+                raise typer.Exit(130) from None
+        if not len(rows):
+            raise Failure(f"{rows.path} has no rows yet; leave out --no-run")
+        for name, verdict in write_page(rows, SCALES[scale], read_logs(data), folder).items():
+            if not names or name in names:  # the page has what other rows say, too
+                sys.stdout.write(f"{name:<15} {verdict}\n")
+        sys.stdout.write(f"{'page':<15} {folder / 'README.md'}\n")
 
 
 def _long(seconds: float) -> str:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from medoids.cli.contents import ReadOptions, Selection
 from medoids.cli.features import Features, make_features
-from medoids.cli.messages import Failure, print_json, print_notes, truncated
+from medoids.cli.messages import Failure, WrongUsage, print_json, print_notes, truncated
 from medoids.cli.reading import read
 from medoids.wording import counted
 
@@ -25,14 +25,27 @@ _SHOWN = 60
 
 
 def follow(
-    how: ReadOptions, selection: Selection, metric: str | None, settings: dict[str, Any], *, as_json: bool, quiet: bool
+    file: str,
+    outputs: dict[str, str | None],
+    how: ReadOptions,
+    selection: Selection,
+    metric: str | None,
+    settings: dict[str, Any],
+    *,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Cluster lines of standard input as they come; write row, cluster and distance of each, then the medoids.
 
-    ``settings`` are keywords of `KMedoids`.
+    ``outputs`` are the options that name files, of which a stream writes none; ``settings`` are keywords of `KMedoids`.
     """
     from medoids.estimator import KMedoids
 
+    if file != "-":
+        raise WrongUsage(f"--stream follows standard input; write - for {file}, or leave --stream out")
+    for option, path in outputs.items():
+        if path is not None and (option, path) != ("--output", "-"):
+            raise WrongUsage(f"--stream writes to standard output; leave {option} out")
     model: KMedoids | None = None
     resumed = settings["checkpoint"] is not None and Path(settings["checkpoint"]).exists()
     for found in _batches(sys.stdin.buffer, how, selection, metric):
