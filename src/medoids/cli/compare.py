@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from math import isclose
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -121,8 +122,12 @@ def compare_algorithms(
             verbose=0 if quiet else 1,
         )
         if plot is not None:
-            title = f"{len(found):,} rows of {file_title(file)}, k = {k}, {found.metric}"
-            _draw(lines, drafts["plot"], Path(plot).suffix[1:], title)
+            _draw(
+                lines,
+                drafts["plot"],
+                Path(plot).suffix[1:],
+                f"{len(found):,} rows of {file_title(file)}, k = {k}, {found.metric}",
+            )
     if as_json:
         print_json({"n": len(found), "k": k, "metric": found.metric, "algorithms": lines, "files": paths})
     else:
@@ -149,20 +154,20 @@ def _run_each(X: Any, k: int, algorithms: Sequence[str], **parameters: Any) -> l
             found = k_medoids(X, k, algorithm=algorithm, **parameters)
         except ValueError as error:
             lines.append({"algorithm": algorithm, "error": str(error)})
-            continue
-        lines.append(
-            {
-                "algorithm": algorithm,
-                "ran": found.algorithm,
-                "loss": found.loss,
-                "seconds": round(perf_counter() - began, 3),
-                "n_evaluations": found.n_evaluations,
-                "of_n_squared": found.n_evaluations / len(found.labels) ** 2,
-                "n_swaps": found.n_swaps,
-                "converged": found.converged,
-                "medoids": found.medoid_indices.tolist(),
-            }
-        )
+        else:
+            lines.append(
+                {
+                    "algorithm": algorithm,
+                    "ran": found.algorithm,
+                    "loss": found.loss,
+                    "seconds": round(perf_counter() - began, 3),
+                    "n_evaluations": found.n_evaluations,
+                    "of_n_squared": found.n_evaluations / len(found.labels) ** 2,
+                    "n_swaps": found.n_swaps,
+                    "converged": found.converged,
+                    "medoids": found.medoid_indices.tolist(),
+                }
+            )
     if all("error" in line for line in lines):
         raise Failure(f"no algorithm could run: {with_option_names(lines[0]['error'])}")
     return lines
@@ -176,8 +181,7 @@ def _above_best(lines: Sequence[dict[str, Any]]) -> list[float]:
     """
     losses = [line["loss"] for line in lines]
     best = min(losses)
-    near = [loss - best <= _ROUNDING_SHARE * max(abs(loss), abs(best)) for loss in losses]
-    return [0.0 if same else (loss - best) / abs(best or 1) for loss, same in zip(losses, near, strict=True)]
+    return [0.0 if isclose(loss, best, rel_tol=_ROUNDING_SHARE) else (loss - best) / abs(best or 1) for loss in losses]
 
 
 def _draw(lines: Sequence[dict[str, Any]], path: Path, format: str, title: str) -> None:

@@ -69,8 +69,8 @@ class ReadOptions:
 
     def given(self) -> list[str]:
         """Return the options for CSV and TSV files that are set."""
-        options = {"--delimiter": self.delimiter, "--header": self.header, "--decimal": self.decimal}
-        return [option for option, value in {**options, "--date-format": self.date_format}.items() if value is not None]
+        names = ("delimiter", "header", "decimal", "date_format")
+        return [f"--{name.replace('_', '-')}" for name in names if getattr(self, name) is not None]
 
     def stored(self) -> dict[str, Any]:
         """Return what a model file keeps, so that new files are read in the same way."""

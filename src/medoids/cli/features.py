@@ -136,15 +136,14 @@ def _from_table(contents: Contents, selection: Selection, metric: str | None) ->
 
 
 def _from_list(contents: Contents, selection: Selection, metric: str | None) -> Features:
-    given = next((option for option, value in vars(selection).items() if value is not None), None)
-    if given:
+    if given := next((option for option, value in vars(selection).items() if value is not None), None):
         raise WrongUsage(f"--{given} needs a file with columns, but {contents.name} holds {contents.kind}")
     default, kind = ("dtw", "series") if contents.kind == "series" else ("levenshtein", "strings")
     metric = metric or default
     if kind not in metric_kinds(metric):
         raise WrongUsage(f"{contents.name} holds {contents.kind}, and --metric {metric} does not take {kind}")
-    notes = [f"{contents.name}: {len(contents):,} {contents.kind}, {metric} distance"]
-    return Features(contents.values, kind, metric, contents.values, notes=notes)
+    note = f"{contents.name}: {len(contents):,} {contents.kind}, {metric} distance"
+    return Features(contents.values, kind, metric, contents.values, notes=[note])
 
 
 def _from_array(contents: Contents, selection: Selection, metric: str) -> Features:
@@ -174,8 +173,9 @@ def _from_array(contents: Contents, selection: Selection, metric: str) -> Featur
         for span in spans(X.shape[0], _CHECKED_ROWS) if checked else []:
             if not np.isfinite(X[span]).all():
                 row, f = np.argwhere(~np.isfinite(X[span]))[0] + (span.start, 0)
-                column = columns[f] if columns else f"x{f}"
-                raise contents.cell_failure(int(row), column, f"is {X[row, f]}; fill or remove the row")
+                raise contents.cell_failure(
+                    int(row), columns[f] if columns else f"x{f}", f"is {X[row, f]}; fill or remove the row"
+                )
     return Features(X, kind, metric, X, names=columns, notes=list(contents.notes))
 
 

@@ -31,20 +31,13 @@ from medoids.storage.model_file import InvalidModel, invalid, model_body, model_
 
 __all__ = ["Model", "check_reading", "load_model", "save_model"]
 
+# The types of columns, and what messages call their cells.
 _ARROW_TYPES = {
-    "int64": pa.int64(),
-    "double": pa.float64(),
-    "bool": pa.bool_(),
-    "string": pa.string(),
-    "timestamp[us]": pa.timestamp("us"),
-}
-# What messages call the cells of these types.
-_CELL_NAMES = {
-    "int64": "a whole number",
-    "double": "a number",
-    "bool": "true or false",
-    "string": "a text",
-    "timestamp[us]": "a date",
+    "int64": (pa.int64(), "a whole number"),
+    "double": (pa.float64(), "a number"),
+    "bool": (pa.bool_(), "true or false"),
+    "string": (pa.string(), "a text"),
+    "timestamp[us]": (pa.timestamp("us"), "a date"),
 }
 # Kinds of contents that a kind of model takes; other kinds of models take numbers of any of these.
 _ACCEPTED_CONTENTS = {"strings": ("texts",), "series": ("series", "array"), "table": ("table",)}
@@ -127,8 +120,12 @@ class Model:
             medoids = restored_medoids(self.body, self._path)[1]
         except InvalidModel as error:
             raise Failure(str(error)) from None
-        chunks = spans(count_rows(X), _PREDICTED_ROWS)
-        return np.hstack([medoids.cross(check_data(X[chunk], self.metric, kind=self.body["kind"])) for chunk in chunks])
+        return np.hstack(
+            [
+                medoids.cross(check_data(X[chunk], self.metric, kind=self.body["kind"]))
+                for chunk in spans(count_rows(X), _PREDICTED_ROWS)
+            ]
+        )
 
     def data_of(self, contents: Contents) -> Any:
         """Return the rows of a file in the form that this model takes."""
@@ -158,11 +155,13 @@ class Model:
         table, columns = canonical_table(contents.values.select(list(types))), {}
         for name, kind in types.items():
             try:
-                columns[name] = table[name].cast(_ARROW_TYPES[kind])
+                columns[name] = table[name].cast(_ARROW_TYPES[kind][0])
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 row = _first_misfit(table[name], kind, contents.how.decimal or ".")
-                problem = f"is {reprlib.repr(table[name][row].as_py())}, but in the model's file it is"
-                raise contents.cell_failure(row, name, f"{problem} {_CELL_NAMES[kind]}; correct it") from None
+                given = reprlib.repr(table[name][row].as_py())
+                raise contents.cell_failure(
+                    row, name, f"is {given}, but in the model's file it is {_ARROW_TYPES[kind][1]}; correct it"
+                ) from None
         return pa.table(columns)
 
     def _numbers_of(self, contents: Contents) -> Any:
@@ -207,11 +206,11 @@ def _first_misfit(column: Any, kind: str, decimal: str) -> int:
         if pa.types.is_string(column.type) and kind in ("int64", "double"):
             if cell.is_valid and not reads_as_number(cell.as_py(), decimal):
                 return row
-            continue
-        try:
-            cell.cast(_ARROW_TYPES[kind])
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            return row
+        else:
+            try:
+                cell.cast(_ARROW_TYPES[kind][0])
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                return row
     return 0
 
 

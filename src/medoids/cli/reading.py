@@ -101,10 +101,9 @@ def _read_parquet(data: Any, name: str, how: ReadOptions, limit: int) -> Content
         # Repeated values take almost no space in a file, but eight bytes each in a table.
         check_unpacked_size(name, limit, max(size, 8 * about.num_rows * about.num_columns))
         content.seek(0)
-        table = parquet.read_table(content)
+        return Contents(name, "table", parquet.read_table(content))
     except (pa.ArrowException, OSError) as error:
         raise Failure(f"{name} is not a whole Parquet file, perhaps cut off: {str(error).splitlines()[0]}") from None
-    return Contents(name, "table", table)
 
 
 def _read_folder(path: Path, array: str) -> Contents:

@@ -40,7 +40,7 @@ def write_table(table: Any, target: Any, suffix: str) -> None:
     if suffix == ".parquet":
         parquet.write_table(table, target)
     elif suffix == ".jsonl":
-        lines = [json.dumps(row, default=str, ensure_ascii=False) + "\n" for row in table.to_pylist()]
+        lines = (json.dumps(row, default=str, ensure_ascii=False) + "\n" for row in table.to_pylist())
         target.write_text("".join(lines), encoding="utf-8")
     else:
         for at, column in enumerate(table.columns):
@@ -66,8 +66,8 @@ def medoids_table(found: Features, clustering: Clustering) -> Any:
     """Return a row for each cluster: the medoid's row, the cluster's size and mean distance, the medoid itself."""
     rows = clustering.medoid_indices
     sizes, means = _sizes_and_means(clustering)
-    columns = {"cluster": np.arange(len(rows)), "row": rows, "size": sizes, "mean_distance": means}
-    return beside_rows(columns, found, rows)
+    own = {"cluster": np.arange(len(rows)), "row": rows, "size": sizes, "mean_distance": means}
+    return beside_rows(own, found, rows)
 
 
 def beside_rows(columns: dict[str, Any], found: Features, rows: Any) -> Any:
@@ -172,6 +172,7 @@ def proof_line(result: dict[str, Any]) -> str:
     tree = f", {counted(result['nodes'], 'node')} of branch and bound" if result["nodes"] else ""
     if result["gap"] <= CLOSED_GAP:
         return f"proved: no {result['k']} medoids have a lower loss{tree}"
-    word = "proved" if result["proved"] else "not reached"
-    gap = f"the loss is at most {100 * result['gap']:.2g}% above the best"
-    return f"{word}: {gap}, which is at least {result['lower_bound']:.6g}{tree}"
+    return (
+        f"{'proved' if result['proved'] else 'not reached'}: the loss is at most {100 * result['gap']:.2g}% above the "
+        f"best, which is at least {result['lower_bound']:.6g}{tree}"
+    )

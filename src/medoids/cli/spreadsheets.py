@@ -28,9 +28,10 @@ def protected(table: Any) -> Any:
     >>> protected(pa.table({"id": ["=1+2", "-5", "a"]}))["id"].to_pylist()
     ["'=1+2", '-5', 'a']
     """
-    columns = [_protect(column) if _is_text(column.type) else column for column in table.columns]
-    names = _protect(pa.chunked_array([table.column_names], pa.string())).to_pylist()
-    return pa.Table.from_arrays(columns, names=names)
+    return pa.Table.from_arrays(
+        [_protect(column) if _is_text(column.type) else column for column in table.columns],
+        names=_protect(pa.chunked_array([table.column_names], pa.string())).to_pylist(),
+    )
 
 
 def _protect(column: Any) -> Any:
@@ -46,13 +47,15 @@ def unprotected(table: Any) -> Any:
     >>> unprotected(protected(pa.table({"id": ["=1+2", "'=1", "'tis"]})))["id"].to_pylist()
     ['=1+2', "'=1", "'tis"]
     """
-    columns = [
-        pc.replace_substring_regex(column, _PROTECTED_START, r"\1", max_replacements=1)
-        if _is_text(column.type)
-        else column
-        for column in table.columns
-    ]
-    return pa.Table.from_arrays(columns, names=table.column_names)
+    return pa.Table.from_arrays(
+        [
+            pc.replace_substring_regex(column, _PROTECTED_START, r"\1", max_replacements=1)
+            if _is_text(column.type)
+            else column
+            for column in table.columns
+        ],
+        names=table.column_names,
+    )
 
 
 def unprotected_name(name: str) -> str:

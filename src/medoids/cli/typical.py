@@ -140,11 +140,10 @@ def typical(
             if row >= 0
         ]
         if output is not None:
-            heads = ("rank", "row", "size", "mean_distance")
-            table = beside_rows(
-                {head: [entry[head] for entry in entries] for head in heads}, found, [entry["row"] for entry in entries]
+            own = {name: [entry[name] for entry in entries] for name in ("rank", "row", "size", "mean_distance")}
+            write_table(
+                beside_rows(own, found, list(own["row"])), drafts.get("output", sys.stdout.buffer), Path(output).suffix
             )
-            write_table(table, drafts.get("output", sys.stdout.buffer), Path(output).suffix)
     if as_json:
         print_json({"metric": found.metric, "labels": labels, "typical": entries, "files": paths})
     elif output != "-":

@@ -83,7 +83,7 @@ def rows_like(found: Features, path: Path) -> Any:
     from medoids.cli.reading import read
 
     texts = [] if found.kind != "table" else [name for name in found.names or () if str(found.X[name].type) == "string"]
-    contents = read(str(path), replace(ReadOptions(), texts=tuple(texts)), like=found.how)
+    contents = read(str(path), ReadOptions(texts=tuple(texts)), like=found.how)
     if contents.kind == "table" and found.from_table:
         names = found.names or []
         if missing := [name for name in names if name not in contents.values.column_names]:
