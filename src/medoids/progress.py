@@ -110,22 +110,14 @@ class _Course:
 
     def __init__(self, problem: Problem, run: Run, max_swaps: int) -> None:
         self.problem, self.run, self.max_swaps = problem, run, max_swaps
-        self.tally = run.tally
         self.began = interrupts.clock()
-        self.begun, self.end = False, ""
+        self.begun, self.end, self.swaps = False, "", 0
         self.last: TraceRecord | None = None
-        self._swaps: int | None = None
 
     def step(self, step: TraceRecord) -> None:
+        # A resumed fit has made steps before.
+        self.swaps += sum(record.phase == "swap" for record in (self.run.trace if self.last is None else [step]))
         self.last = step
-        if self._swaps is None:  # a resumed fit has made steps before
-            self._swaps = sum(record.phase == "swap" for record in self.run.trace)
-        else:
-            self._swaps += step.phase == "swap"
-
-    @property
-    def swaps(self) -> int:
-        return self._swaps or 0
 
     @property
     def seconds(self) -> float:
@@ -134,7 +126,7 @@ class _Course:
     @property
     def distances(self) -> int:
         # Of a slow function each call is counted, of anything else a block when it is done.
-        return max(self.tally.calls, sum(count.computed for count in list(self.tally.counts.values())))
+        return max(self.run.tally.calls, sum(count.computed for count in list(self.run.tally.counts.values())))
 
     def phase(self) -> tuple[str, float]:
         """Return the phase with its numbers, and the share of it that is done.
@@ -148,9 +140,8 @@ class _Course:
         return self.end or phase, share
 
     def _under_way(self) -> tuple[str, float]:
-        share = self.tally.share
-        if share is not None:
-            return self.tally.current, share
+        if (share := self.run.tally.share) is not None:
+            return self.run.tally.current, share
         proof = self.run.proof
         if proof is not None and proof.stage:
             return proof.stage, proof.share
@@ -185,56 +176,45 @@ def _change(step: TraceRecord) -> str:
     return change if step.medoid_out is None else f"{change} -{step.medoid_out}"
 
 
-def _losses(step: TraceRecord) -> str:
-    bound = "" if step.lower_bound is None else f"  bound {step.lower_bound:.6g}"
-    return f"loss {step.loss:.6g}{bound}"
+@contextmanager
+def _lines(course: _Course, every_step: bool) -> Iterator[_Teller]:
+    """Write lines on standard error: at most one every few seconds, or one for each step."""
+    lock, due = threading.Lock(), course.began + _SECONDS_PER_LINE
 
-
-class _Lines:
-    """Lines on standard error: at most one every few seconds, or one for each step."""
-
-    def __init__(self, course: _Course, every_step: bool) -> None:
-        self._course, self._every_step = course, every_step
-        self._next = course.began + _SECONDS_PER_LINE
-        self._lock = threading.Lock()
-
-    def say(self, text: str) -> None:
+    def say(text: str) -> None:
         sys.stderr.write(f"medoids: {text}\n")
         sys.stderr.flush()
 
-    def step(self, step: TraceRecord) -> None:
-        if self._every_step:
-            self._next = interrupts.clock() + _SECONDS_PER_LINE
+    def step(step: TraceRecord) -> None:
+        nonlocal due
+        if every_step:
+            due = interrupts.clock() + _SECONDS_PER_LINE
+            bound = "" if step.lower_bound is None else f"  bound {step.lower_bound:.6g}"
             sys.stderr.write(
-                f"{step.seconds:8.2f} s  {step.phase:5}  {_change(step):<18} {_losses(step)}  "
+                f"{step.seconds:8.2f} s  {step.phase:5}  {_change(step):<18} loss {step.loss:.6g}{bound}  "
                 f"{step.n_evaluations:,} distances\n"
             )
 
-    def watch(self) -> None:
-        """Write a line if it is time for one; called between chunks of work, from any thread."""
-        if interrupts.clock() < self._next or not self._lock.acquire(blocking=False):
+    def watch() -> None:  # called between chunks of work, from any thread
+        nonlocal due
+        if interrupts.clock() < due or not lock.acquire(blocking=False):
             return
         try:
-            if interrupts.clock() >= self._next:
-                self._next = interrupts.clock() + _SECONDS_PER_LINE
-                course = self._course
+            if interrupts.clock() >= due:
+                due = interrupts.clock() + _SECONDS_PER_LINE
                 phase, share = course.phase()
                 parts = [f"{phase} ({share:.0%})", course.loss(), f"{abbreviate(course.distances)} distances"]
-                self.say(f"{course.seconds:,.0f} s: {', '.join(filter(None, parts))}")
+                say(f"{course.seconds:,.0f} s: {', '.join(filter(None, parts))}")
         finally:
-            self._lock.release()
+            lock.release()
 
-
-@contextmanager
-def _lines(course: _Course, every_step: bool) -> Iterator[_Teller]:
-    lines = _Lines(course, every_step)
     try:
-        yield _Teller(lines.say, lines.step, lines.watch)
+        yield _Teller(say, step, watch)
     finally:
         if course.end:
             parts = [course.loss(), counted(course.swaps, "swap"), f"{course.distances:,} distances"]
             when = f"{course.end} {'in' if course.end == 'done' else 'after'} {course.seconds:,.1f} s"
-            lines.say(f"{when}: {', '.join(filter(None, parts))}")
+            say(f"{when}: {', '.join(filter(None, parts))}")
 
 
 @contextmanager
@@ -262,9 +242,6 @@ def _bar(course: _Course) -> Iterator[_Teller]:
         def render(self, task: Task) -> ProgressBar:
             return ProgressBar(total=1, completed=course.phase()[1], width=self.bar_width)
 
-    def rate() -> str:
-        return f"{abbreviate(course.distances / max(course.seconds, 1e-3))}/s"
-
     console = Console(stderr=True)
     columns: list[ProgressColumn] = [
         SpinnerColumn(),
@@ -276,7 +253,10 @@ def _bar(course: _Course) -> Iterator[_Teller]:
         TimeElapsedColumn(),
     ]
     if console.width >= _WIDE_TERMINAL:
-        columns += [Live(rate, "cyan"), Live(lambda: "" if course.last is None else _change(course.last), "dim")]
+        columns += [
+            Live(lambda: f"{abbreviate(course.distances / max(course.seconds, 1e-3))}/s", "cyan"),
+            Live(lambda: "" if course.last is None else _change(course.last), "dim"),
+        ]
     with Progress(*columns, console=console, transient=False) as progress:
         task = progress.add_task("", total=1)
         print_dim = partial(progress.console.print, style="dim", markup=False, highlight=False)
