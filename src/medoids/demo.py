@@ -21,15 +21,13 @@ __all__ = ["run_demo"]
 
 def _gallery(found: Clustering, images: Float64s) -> list[str]:
     """Draw 8 x 8 images with values from 0 to 16 as text: the medoids, five per line, with the sizes of clusters."""
-    lines = []
-    sizes = np.bincount(found.labels)
+    lines, sizes = [], np.bincount(found.labels)
     shades = np.array(list("  ..::--==++**##%%@@")).reshape(10, 2)
     for start in range(0, len(found.medoid_indices), 5):
         rows = found.medoid_indices[start : start + 5]
         lines.append("  ".join(f"row {row}, {sizes[start + at]} points".ljust(20) for at, row in enumerate(rows)))
-        for y in range(8):
-            levels = shades[(images[rows, y] * 9 / 16).astype(int)]
-            lines.append("  ".join("".join(line.ravel()).ljust(20) for line in levels).rstrip())
+        drawn = shades[(images[rows] * 9 / 16).astype(int)].swapaxes(0, 1)
+        lines += ["  ".join("".join(line.ravel()).ljust(20) for line in levels).rstrip() for levels in drawn]
     return lines
 
 

@@ -84,8 +84,7 @@ def silhouette(
     >>> plot.silhouette(k_medoids(X, 3), X).get_legend().get_texts()[0].get_text()
     'mean 0.553'
     """
-    display = SilhouetteDisplay.from_estimator(clustering, X, samples=samples, random_state=random_state, ax=ax)
-    return display.ax_
+    return SilhouetteDisplay.from_estimator(clustering, X, samples=samples, random_state=random_state, ax=ax).ax_
 
 
 def loss(clustering: Any, *, ax: Axes | None = None) -> Axes:

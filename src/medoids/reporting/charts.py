@@ -61,10 +61,10 @@ def map_chart(xy: Float64s, labels: Rows, medoids: Sequence[int], names: Sequenc
             f'<title>{name}</title><g class="sized"><use class="halo" {shape}/><use {shape}/></g>'
             f'<text class="sized" y="-14">{j}</text></g>'
         )
-    size = "small" if len(xy) > 1500 else "large"
     text = f"Map of {len(xy):,} points in {len(medoids)} clusters, with the medoids marked by their numbers"
     return (
-        f'<svg class="map {size}" viewBox="0 0 {width:g} {height:.0f}" role="group" aria-label="{text}">'
+        f'<svg class="map {"small" if len(xy) > 1500 else "large"}" viewBox="0 0 {width:g} {height:.0f}" role="group" '
+        f'aria-label="{text}">'
         f"{''.join(groups)}<circle class='ring' r='9' visibility='hidden'/>{''.join(marks)}</svg>"
     ), np.argsort(labels, kind="stable")
 
@@ -107,14 +107,15 @@ def silhouette_chart(values: Float64s, labels: Rows, means: Float64s, overall: f
             f"{across(s):.1f},{a:.1f} {across(s):.1f},{b:.1f}"
             for s, a, b in zip(members, edges[:-1], edges[1:], strict=True)
         )
-        shape = f"M{across(0):.1f},{y:.1f}L{corners}L{across(0):.1f},{y + tall:.1f}z"
         parts.append(
-            f'<path class="k{colour_of(j)}" data-cluster="{j}" d="{shape}">'
+            f'<path class="k{colour_of(j)}" data-cluster="{j}" '
+            f'd="M{across(0):.1f},{y:.1f}L{corners}L{across(0):.1f},{y + tall:.1f}z">'
             f"<title>cluster {j}: mean {means[j]:.3f}</title></path>"
         )
         if tall >= 9 or k <= 30:
-            place = f'x="{left - 10:g}" y="{y + tall / 2 + 4:.1f}"'
-            parts.append(f'<text class="tick" {place} text-anchor="end">{j}</text>')
+            parts.append(
+                f'<text class="tick" x="{left - 10:g}" y="{y + tall / 2 + 4:.1f}" text-anchor="end">{j}</text>'
+            )
         y += tall + gap
     text = f"Medoid silhouettes of {len(values):,} points in {k} clusters; mean {overall:.3f}"
     return _chart(width, bottom + 40, text, [*parts, _dashed_line(across(overall), top, bottom)])
@@ -132,7 +133,7 @@ def loss_chart(trace: Sequence[TraceRecord]) -> str:
             change = "start" if step.medoid_in is None else f"row {step.medoid_in:,} in"
             change += "" if step.medoid_out is None else f", row {step.medoid_out:,} out"
             cost = f"loss {format_number(step.loss)} after {step.n_evaluations:,} distances"
-            shape, text = SHAPES[2 if step.phase == "swap" else 0], f"step {s}, {step.phase}: {change}; {cost}"
+            text, shape = f"step {s}, {step.phase}: {change}; {cost}", SHAPES[2 if step.phase == "swap" else 0]
             parts.append(axes.mark(f"step {escape(step.phase)}", shape, s, step.loss, text))
     text = f"Loss after each of {len(trace)} steps, from {format_number(losses[0])} to {format_number(losses[-1])}"
     return _chart(*_CHART_SIZE, text, parts)

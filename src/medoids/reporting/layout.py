@@ -64,8 +64,7 @@ def drawn_rows(labels: Rows, medoids: Rows, limit: int = _MOST_DRAWN) -> Rows:
         # One point more or less in each of the largest clusters, where it shows least, until the sum fits.
         adjustable = largest_first[(quota < sizes if rest > 0 else quota > 1)[largest_first]]
         quota[adjustable[: abs(rest)]] += np.sign(rest)
-    random = np.random.RandomState(0)
-    chosen = [medoids]
+    random, chosen = np.random.RandomState(0), [medoids]
     for cluster in np.flatnonzero(quota > 0):
         members = np.flatnonzero(labels == cluster)
         others = members[members != medoids[cluster]]
@@ -118,10 +117,9 @@ def _principal_components(X: Any, rows: Rows, metric: Any) -> PlaneLayout:
 def _landmark_mds(clustering: Clustering, distance: Dissimilarity, rows: Rows) -> PlaneLayout:
     """Place points by their distances to landmarks (de Silva and Tenenbaum 2004), the medoids and a few more."""
     medoids = clustering.medoid_indices
-    costly = distance.cost >= _COSTLY_DISTANCE
     others = np.random.RandomState(0).permutation(np.setdiff1d(rows, medoids))
-    extra = others[: max(_COSTLY_LANDMARKS - len(medoids), 0) if costly else _EXTRA_LANDMARKS]
-    landmarks = np.concatenate([medoids, extra])
+    more = max(_COSTLY_LANDMARKS - len(medoids), 0) if distance.cost >= _COSTLY_DISTANCE else _EXTRA_LANDMARKS
+    landmarks = np.concatenate([medoids, others[:more]])
     between = distance.exact_block(landmarks, landmarks)
     to_points = distance.exact_block(landmarks, rows)
     # The squares of very large or small numbers would overflow or vanish.

@@ -87,7 +87,7 @@ class Table(Things):
 
     def line(self, row: int) -> str:
         traits = self._traits[self.clustering.labels[row]][:3]
-        pairs = [f"{self._features.names[t.feature]} {self._features.value(row, t.feature)}" for t in traits]
+        pairs = (f"{self._features.names[t.feature]} {self._features.value(row, t.feature)}" for t in traits)
         return shorten(", ".join(pairs), 120)
 
     def card(self, cluster: int) -> str:
