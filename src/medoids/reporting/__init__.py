@@ -13,8 +13,7 @@ distances, but runs no algorithm.
     things.py         how images, texts and series are shown
     tables.py         how rows of a table are shown
     layout.py         where each point lies on a plane
-    charts.py         figures as SVG
-    axes.py           axes of line charts
+    charts.py         figures as SVG, and axes of line charts
     notebook.py       what a notebook shows of a clustering
     palette.py        colours and shapes for all eyes and both colour schemes
     formatting.py     numbers and texts

@@ -18,8 +18,7 @@ def choice_page(
     path: KPath, things: Mapping[int, Things], ids: Sequence[Any] | None, title: str, data: str, command: str | None
 ) -> str:
     """Return the whole file."""
-    n = len(next(iter(path.clusterings.values())).labels)
-    ks = path.scores["k"].tolist()
+    n, ks = len(next(iter(path.clusterings.values())).labels), path.scores["k"].tolist()
     chosen = path.suggest() if ks[-1] > 1 else ks[0]
     criteria = (["medoid_silhouette", "silhouette"] if ks[-1] > 1 else []) + (["elbow"] if len(ks) > 2 else [])
     reasons = "".join(f"<li>{escape(path.explain(criterion))}</li>" for criterion in criteria)
@@ -72,5 +71,9 @@ def _scores(path: KPath, ks: list[int], chosen: int) -> str:
         lines.append(f"<tr><td>{name}</td>" + "".join(f'<td class="number">{cell}</td>' for cell in cells) + "</tr>")
     names = ("loss", "medoid silhouette", "silhouette", "smallest cluster", "swaps")
     heads = "<th>k</th>" + "".join(f'<th class="number">{name}</th>' for name in names)
-    table = f'<table class="plain"><thead><tr>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
-    return section("scores", "Scores", "The suggested number is bold.", table)
+    return section(
+        "scores",
+        "Scores",
+        "The suggested number is bold.",
+        f'<table class="plain"><thead><tr>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table>',
+    )

@@ -110,8 +110,9 @@ def _principal_components(X: Any, rows: Rows, metric: Any) -> PlaneLayout:
     with np.errstate(all="ignore"):
         xy = model.fit_transform(part)
         share = float(np.nan_to_num(model.explained_variance_ratio_).sum())
-    note = f"The two directions of largest variance, with {share:.0%} of it."
-    return PlaneLayout(rows, np.nan_to_num(xy), "PCA", note)
+    return PlaneLayout(
+        rows, np.nan_to_num(xy), "PCA", f"The two directions of largest variance, with {share:.0%} of it."
+    )
 
 
 def _landmark_mds(clustering: Clustering, distance: Dissimilarity, rows: Rows) -> PlaneLayout:

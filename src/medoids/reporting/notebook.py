@@ -63,11 +63,17 @@ def _map(found: Clustering) -> str:
     for j, i in enumerate(np.searchsorted(layout.rows, found.medoid_indices)):
         path = "".join(f"M{a:.0f},{b:.0f}h0" for a, b in zip(x[labels == j], y[labels == j], strict=True))
         colour = LIGHT[colour_of(j)]
-        style = f'stroke="{colour}" stroke-linecap="round" fill="none" stroke-width="4" opacity=".6"'
-        points += f'<path d="{path}" {style}/>'
-        style = f'fill="{colour}" stroke="currentColor" stroke-width="1.5"'
-        medoids += f'<circle cx="{x[i]:.0f}" cy="{y[i]:.0f}" r="6" {style}><title>medoid {j}</title></circle>'
-    text = f"Map of the points ({layout.method}) with the medoids of {len(found.medoid_indices)} clusters"
-    box = f"{-_MAP_WIDTH / 2:g} {-_MAP_HEIGHT / 2:g} {_MAP_WIDTH} {_MAP_HEIGHT}"
-    size = f'viewBox="{box}" width="{_MAP_WIDTH}" height="{_MAP_HEIGHT}"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{text}">{points}{medoids}</svg>'
+        points += (
+            f'<path d="{path}" stroke="{colour}" stroke-linecap="round" fill="none" stroke-width="4" opacity=".6"/>'
+        )
+        medoids += (
+            f'<circle cx="{x[i]:.0f}" cy="{y[i]:.0f}" r="6" fill="{colour}" stroke="currentColor" stroke-width="1.5">'
+            f"<title>medoid {j}</title></circle>"
+        )
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" '
+        f'viewBox="{-_MAP_WIDTH / 2:g} {-_MAP_HEIGHT / 2:g} {_MAP_WIDTH} {_MAP_HEIGHT}" '
+        f'width="{_MAP_WIDTH}" height="{_MAP_HEIGHT}" role="img" '
+        f'aria-label="Map of the points ({layout.method}) with the medoids of {len(found.medoid_indices)} clusters">'
+        f"{points}{medoids}</svg>"
+    )

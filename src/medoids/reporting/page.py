@@ -90,27 +90,36 @@ def _metric(found: Clustering) -> str:
 def _header(findings: Findings) -> str:
     found = findings.clustering
     n, sizes = len(found.labels), findings.sizes
-    total = f"{_metric(found)} distance; the sum is {format_number(found.inertia)}"
     facts = [
         ("points", f"{n:,}", findings.data),
         ("clusters", f"{len(sizes):,}", f"{sizes.min():,} to {sizes.max():,} points each"),
-        ("mean distance to the medoid", format_number(found.loss), total),
+        (
+            "mean distance to the medoid",
+            format_number(found.loss),
+            f"{_metric(found)} distance; the sum is {format_number(found.inertia)}",
+        ),
     ]
     warning = (
         "<b>Not converged.</b> The search was stopped by max_iter, a time limit, a callback or an interrupt: a further "
         "swap may lower the loss."
     )
     if findings.silhouettes is not None:
-        note = "1: far from other medoids, 0: on a border"
-        facts.append(("medoid silhouette", f"{findings.mean_silhouette:.3f}", note))
+        facts.append(
+            ("medoid silhouette", f"{findings.mean_silhouette:.3f}", "1: far from other medoids, 0: on a border")
+        )
     if found.gap is not None:
         facts.append(("gap to the optimum", *_proof(found, found.gap)))
         warning = (
             "<b>Not proved.</b> The search ended before the gap that was asked for was reached: other medoids may have "
             "a lower loss, by at most the gap."
         )
-    computed = f"{found.n_evaluations:,} of n² = {n**2:,}"
-    facts.append(("distances computed", format_percent(found.n_evaluations / n**2), computed))
+    facts.append(
+        (
+            "distances computed",
+            format_percent(found.n_evaluations / n**2),
+            f"{found.n_evaluations:,} of n² = {n**2:,}",
+        )
+    )
     if found.trace:
         restarts = f"; {found.n_restarts:,} restarts" if found.n_restarts else ""
         facts.append(("swaps", f"{found.n_swaps:,}", f"last step after {found.trace[-1].seconds:.2f} s{restarts}"))
@@ -154,8 +163,11 @@ def _map(findings: Findings) -> tuple[str, dict[str, Any]]:
         for j in range(len(medoids))
     )
     body = f'<div class="panel map-panel">{chart}<div class="legend">{legend}</div></div>'
-    data = {"hover": hover, "order": order.tolist(), "thumbnails": things.thumbnails(rows[order])}
-    return section("map", "Map", about, body, panel=False), data
+    return section("map", "Map", about, body, panel=False), {
+        "hover": hover,
+        "order": order.tolist(),
+        "thumbnails": things.thumbnails(rows[order]),
+    }
 
 
 def _clusters(findings: Findings) -> str:
@@ -202,8 +214,13 @@ def _clusters(findings: Findings) -> str:
 
 def _silhouettes(findings: Findings) -> str:
     if findings.silhouettes is None:
-        alone = "With a single cluster, there is no other medoid to compare with."
-        return section("silhouette", "Silhouette", alone, "", panel=False)
+        return section(
+            "silhouette",
+            "Silhouette",
+            "With a single cluster, there is no other medoid to compare with.",
+            "",
+            panel=False,
+        )
     labels, mean = findings.clustering.labels[findings.layout.rows], findings.mean_silhouette
     return section(
         "silhouette",
@@ -221,8 +238,7 @@ def _loss(findings: Findings) -> str:
 
 
 def _counts(findings: Findings) -> str:
-    found = findings.clustering
-    n = len(found.labels)
+    found, n = findings.clustering, len(findings.clustering.labels)
     whole = max(n**2, found.n_evaluations)
     bars, lines = "", ""
     for at, (phase, count) in enumerate((p, c) for p, c in found.counts.items() if c.requested):

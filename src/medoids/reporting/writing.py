@@ -96,23 +96,25 @@ def report(
             k: recognise(each, original, metric, feature_names, image_shape)
             for k, each in clustering.clusterings.items()
         }
-        title = title or f"How many clusters in {n:,} points?"
-        html = choice_page(clustering, things, ids, title, _describe(X), command)
+        html = choice_page(
+            clustering, things, ids, title or f"How many clusters in {n:,} points?", _describe(X), command
+        )
     else:
         layout = place(found, checked, distance, metric)
         distances = distance.exact_block(found.medoid_indices, layout.rows)
-        findings = Findings(
-            clustering=found,
-            weights=weights_of(found, sample_weight),
-            layout=layout,
-            silhouettes=medoid_silhouettes(*np.partition(distances, 1, axis=0)[:2]) if k > 1 else None,
-            things=recognise(found, original, metric, feature_names, image_shape),
-            ids=ids,
-            title=title or f"{k} medoids of {n:,} points",
-            data=_describe(X),
-            command=command,
+        html = page(
+            Findings(
+                clustering=found,
+                weights=weights_of(found, sample_weight),
+                layout=layout,
+                silhouettes=medoid_silhouettes(*np.partition(distances, 1, axis=0)[:2]) if k > 1 else None,
+                things=recognise(found, original, metric, feature_names, image_shape),
+                ids=ids,
+                title=title or f"{k} medoids of {n:,} points",
+                data=_describe(X),
+                command=command,
+            )
         )
-        html = page(findings)
     with Outputs() as outputs:
         outputs.claim(path).write_text(html, encoding="utf-8")
     return Path(path)
@@ -122,6 +124,5 @@ def _describe(X: Any) -> str:
     shape = getattr(X, "shape", None)
     if shape is None or len(shape) == 1:
         return f"{len(X):,} objects"
-    kind = f" {X.dtype}" if hasattr(X, "dtype") else ""
-    sparse = " sparse" if issparse(X) else ""
-    return f"{' x '.join(f'{size:,}' for size in shape)}{sparse}{kind}"
+    kind = (" sparse" if issparse(X) else "") + (f" {X.dtype}" if hasattr(X, "dtype") else "")
+    return f"{' x '.join(f'{size:,}' for size in shape)}{kind}"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from medoids.reporting.axes import Axes
+from medoids.reporting.charts import Axes
 from medoids.reporting.formatting import escape, format_number
 from medoids.reporting.palette import DARK, LIGHT, SHAPES, shape_of
 from medoids.wording import abbreviate

@@ -64,14 +64,16 @@ def table_loss(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section
             f"{len(from_log)} samples" + (f"; not on {enumerate_names(unlike)}." if unlike else ".")
         )
     losses = ("mean loss of BP++", "logged BP++", "ours / logged - 1", "BP++ / PAM - 1", "BP++ / PairedPAM - 1")
-    paragraphs = [
-        "Loss of BP++ divided by loss of BP; the paper prints 1.00 in all cells for its three data sets.",
-        *(table(["n =", *(f"{n:,}" for n in sizes)], lines) for sizes, lines in ratios.items()),
-        table(["sample", *losses], details),
-        "PAM is exact (`fastpam1`), also with at most T = 10 swaps.",
-        *_logs_judged_by_pam(rows, logs),
-    ]
-    return Section(paragraphs, verdict)
+    return Section(
+        [
+            "Loss of BP++ divided by loss of BP; the paper prints 1.00 in all cells for its three data sets.",
+            *(table(["n =", *(f"{n:,}" for n in sizes)], lines) for sizes, lines in ratios.items()),
+            table(["sample", *losses], details),
+            "PAM is exact (`fastpam1`), also with at most T = 10 swaps.",
+            *_logs_judged_by_pam(rows, logs),
+        ],
+        verdict,
+    )
 
 
 def _logs_judged_by_pam(rows: ResultsFile, logs: Logs) -> list[str]:
@@ -237,8 +239,8 @@ def peers(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
             )
             if name == "banditpam" and paired:
                 gains.append(f"{each.cpu() / paired.cpu():,.1f} times on {DATA_TITLES[data]}")
-        columns = ["CPU seconds", "/ PairedPAM", "loss / PAM's - 1", "distances per point"]
-        tables.append(table([f"{DATA_TITLES[data]} {n:,}, k = 10", *columns], lines))
+        heads = ["CPU seconds", "/ PairedPAM", "loss / PAM's - 1", "distances per point"]
+        tables.append(table([f"{DATA_TITLES[data]} {n:,}, k = 10", *heads], lines))
     note = (
         "Each on one core, once, until it stops. kmedoids is FasterPAM on the matrix of scikit-learn, whose time is "
         "included; for KMeans, the rows nearest to its centres are evaluated with the distance of the "

@@ -104,9 +104,8 @@ def carry_out(trials: Sequence[Trial], rows: ResultsFile, folder: Folder = None,
         bar = progress.add_task("", total=sum(map(expected_seconds, todo)))
         for number, trial in enumerate(todo, start=1):
             progress.update(bar, description=f"{number}/{len(todo)} {trial}")
-            seed = trial.seed if trial.sample == "distinct" else 0
+            X = sample(trial.data, trial.sample, trial.n, trial.seed if trial.sample == "distinct" else 0)
             repeated = expected_seconds(replace(trial, algorithm="BP")) < _REPEATED_BELOW
-            X = sample(trial.data, trial.sample, trial.n, seed)
             rows.add(trial, _fit_trial(trial, X, fits if repeated else 1))
             progress.advance(bar, expected_seconds(trial))
 

@@ -51,13 +51,15 @@ def table_speedup(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Sect
     verdicts = [_speedup_verdict(what, found, scale) for what, found in (("CPU time", time), ("distances", count))]
     if missed:
         verdicts.append(f"{missed} cells were not run.")
-    paragraphs = [
-        "BP divided by BP++: the paper's ratio of wall-clock times, our ratio of CPU seconds, and our ratio of "
-        "distances computed (mean ± standard deviation over seeds).",
-        table(["data", "k", "seeds", *chain.from_iterable(groups)], lines),
-        *_differences_explained(rows, scale, logs),
-    ]
-    return Section(paragraphs, " ".join(verdicts))
+    return Section(
+        [
+            "BP divided by BP++: the paper's ratio of wall-clock times, our ratio of CPU seconds, and our ratio of "
+            "distances computed (mean ± standard deviation over seeds).",
+            table(["data", "k", "seeds", *chain.from_iterable(groups)], lines),
+            *_differences_explained(rows, scale, logs),
+        ],
+        " ".join(verdicts),
+    )
 
 
 def _speedup_verdict(what: str, found: dict[tuple[str, int, str], float], scale: ExperimentScale) -> str:
