@@ -90,8 +90,7 @@ class MapDisplay(_Display):
             for j in range(len(found.medoid_indices))
         ]
         for j, style in enumerate(styles):
-            x, y = layout.xy[labels == j].T
-            ax.scatter(x, y, s=14, alpha=0.6, linewidths=0, **style)
+            ax.scatter(layout.xy[labels == j, 0], layout.xy[labels == j, 1], s=14, alpha=0.6, linewidths=0, **style)
         at = np.searchsorted(layout.rows, found.medoid_indices)
         for j, ((x, y), style) in enumerate(zip(layout.xy[at], styles, strict=True)):
             ax.scatter(x, y, s=130, edgecolors="white", linewidths=1.6, zorder=3, **style, label=f"medoid {j}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -419,11 +418,13 @@ def predict(
     if not fuzziness > 1:
         raise WrongUsage(f"--fuzziness {fuzziness:g} must be a number above 1; 2 is usual")
     paths = {"output": output} if output is not None and output != "-" else {}
-    how = ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes)
     with claimed(paths, file, model) as drafts:
         loaded = load_model(model)
-        names, ids = [id] if id is not None else [], None
-        contents = read(file, replace(how, texts=(*names, *loaded.text_columns())), like=loaded.how)
+        texts, ids = loaded.text_columns() + ([id] if id is not None else []), None
+        how = ReadOptions(
+            format, delimiter, header, decimal, encoding, date_format, array, texts=tuple(texts), max_bytes=max_bytes
+        )
+        contents = read(file, how, like=loaded.how)
         print_notes(contents.notes, quiet)
         if id is not None:
             if contents.kind != "table" or id not in contents.values.column_names:

@@ -218,18 +218,18 @@ def print_comparison(lines: Sequence[dict[str, Any]]) -> None:
     for line in lines:
         if "error" in line:
             rows.append((line["algorithm"], "-", "-", "-", "-", "-", with_option_names(line["error"])))
-            continue
-        above = next(above_best)
-        note = "" if line["converged"] else "stopped at --max-iter"
-        rows.append(
-            (
-                line["algorithm"],
-                f"{line['loss']:.6g}",
-                f"+{above:.3%}" if above else "best",
-                f"{line['seconds']:.2f}",
-                f"{line['n_evaluations']:,}",
-                f"{line['of_n_squared']:.3f}",
-                note if line["ran"] == line["algorithm"] else f"{line['ran']} {note}",
+        else:
+            above = next(above_best)
+            note = "" if line["converged"] else "stopped at --max-iter"
+            rows.append(
+                (
+                    line["algorithm"],
+                    f"{line['loss']:.6g}",
+                    f"+{above:.3%}" if above else "best",
+                    f"{line['seconds']:.2f}",
+                    f"{line['n_evaluations']:,}",
+                    f"{line['of_n_squared']:.3f}",
+                    note if line["ran"] == line["algorithm"] else f"{line['ran']} {note}",
+                )
             )
-        )
     print_table(heads, rows, tuple(heads[1:-1]))

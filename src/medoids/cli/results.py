@@ -66,8 +66,9 @@ def medoids_table(found: Features, clustering: Clustering) -> Any:
     """Return a row for each cluster: the medoid's row, the cluster's size and mean distance, the medoid itself."""
     rows = clustering.medoid_indices
     sizes, means = _sizes_and_means(clustering)
-    own = {"cluster": np.arange(len(rows)), "row": rows, "size": sizes, "mean_distance": means}
-    return beside_rows(own, found, rows)
+    return beside_rows(
+        {"cluster": np.arange(len(rows)), "row": rows, "size": sizes, "mean_distance": means}, found, rows
+    )
 
 
 def beside_rows(columns: dict[str, Any], found: Features, rows: Any) -> Any:

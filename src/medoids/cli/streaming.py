@@ -57,7 +57,9 @@ def follow(
         model.partial_fit(found.X, sample_weight=found.weights)
         first = model._stream.offered - len(model.labels_)
         if resumed:
-            print_notes([_resumed(model.n_samples_seen_, first)], quiet)
+            number = counted(first or model.n_samples_seen_, "row")
+            then = "before; new rows count from there" if first else "before, and are only labelled again"
+            print_notes([f"resumed: {number} were taken up {then}"], quiet)
             resumed = False
         if not as_json:
             pairs = zip(model.labels_.tolist(), model.distances_.tolist(), strict=True)
@@ -73,13 +75,6 @@ def follow(
         shown = zip(result["medoids"], centers, strict=True)
         notes = [f"medoid {j}: row {row}, {truncated(str(c), _SHOWN)}" for j, (row, c) in enumerate(shown)]
         print_notes([*notes, f"{counted(result['n'], 'row')}, mean distance about {result['loss']:.6g}"], quiet)
-
-
-def _resumed(seen: int, first: int) -> str:
-    """Say how many rows a stream had taken up when it was resumed, given the number of the first row that came."""
-    if first == 0:
-        return f"resumed: {counted(seen, 'row')} were taken up before, and are only labelled again"
-    return f"resumed: {counted(first, 'row')} were taken up before; new rows count from there"
 
 
 def _batches(lines: BinaryIO, how: ReadOptions, selection: Selection, metric: str | None) -> Iterator[Features]:

@@ -206,14 +206,14 @@ def agreement(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
         [DATA_TITLES[data], *(f"{agreed[data, name]} of {compared[data, name]}" for name in names)]
         for data in dict.fromkeys(data for data, _ in compared if data != "all")
     ]
-    verdicts = [
-        f"{name} has PAM's medoids in {agreed['all', name]} of {compared['all', name]} subsets" for name in names
-    ]
     note = (
         f"Random subsets of distinct rows, n = {', '.join(f'{n:,}' for n in scale.subset_sizes)}, k = 3, 5, 10, until "
         "no swap improves the loss: the medoids of exact PAM (`fastpam1`), or duplicates of them with the same loss."
     )
-    return Section([note, table(["data", *names], lines)], "; ".join(verdicts) + ".")
+    verdicts = (
+        f"{name} has PAM's medoids in {agreed['all', name]} of {compared['all', name]} subsets" for name in names
+    )
+    return Section([note, table(["data", *names], lines)], f"{'; '.join(verdicts)}.")
 
 
 def peers(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:

@@ -61,7 +61,6 @@ def write_page(rows: ResultsFile, scale: ExperimentScale, logs: Logs, folder: Pa
 
 
 def _introduction(rows: ResultsFile, scale: str) -> str:
-    machines = sorted({row["machine"] for row in rows.values()})
     versions = sorted(
         {
             f"medoids {row['medoids_version']}, Python {row['python']}, NumPy {row['numpy']}, Numba {row['numba']}"
@@ -80,5 +79,5 @@ def _introduction(rows: ResultsFile, scale: str) -> str:
         "paper scale, and the shortest time counts. The time of BUILD includes the preparation of the data and, for "
         "`fastpam1`, the matrix; compilation is excluded. RNA counts, which the paper dropped, are from two other "
         "tissues than those of the logs, without repeated cells.\n\n"
-        f"{enumerate_names(machines)}; {'; '.join(versions)}."
+        f"{enumerate_names(sorted({row['machine'] for row in rows.values()}))}; {'; '.join(versions)}."
     )

@@ -50,29 +50,30 @@ Logs = dict[tuple[str, int, int, int, str, int], Log]
 def read_logs(folder: Folder = None) -> Logs:
     """Return the logs by data, n, k, T, algorithm and confidence; none if the file is not available."""
     try:
-        logs = [_log(row) for row in logged_runs(folder) if row["dataset"] != "SCRNA"]  # whose data are not available
+        rows = logged_runs(folder)
     except DataNotFound:
         return {}
-    return {(log.data, log.n, log.k, log.T, log.algorithm, log.confidence): log for log in logs}
-
-
-def _log(row: dict[str, str]) -> Log:
-    return Log(
-        data=row["dataset"],
-        n=int(row["n"]),
-        k=int(row["k"]),
-        T=int(row["T"]),
-        algorithm=_LOGGED_NAMES[row["algorithm"]],
-        confidence=int(row["swap_confidence"]),
-        loss=float(row["final_loss"]),
-        losses=tuple(json.loads(row["loss_trajectory"])),
-        steps=int(row["number_of_steps"]),
-        build=int(row["build_distance_comps"]),
-        swap=int(row["swap_distance_comps"]),
-        # In runs with the cache, the distances that fill it are counted in BUILD and SWAP.
-        misc=int(row["misc_distance_comps"]),
-        milliseconds=float(row["total_build_time"]) + float(row["total_swap_time"]),
+    logs = (
+        Log(
+            data=row["dataset"],
+            n=int(row["n"]),
+            k=int(row["k"]),
+            T=int(row["T"]),
+            algorithm=_LOGGED_NAMES[row["algorithm"]],
+            confidence=int(row["swap_confidence"]),
+            loss=float(row["final_loss"]),
+            losses=tuple(json.loads(row["loss_trajectory"])),
+            steps=int(row["number_of_steps"]),
+            build=int(row["build_distance_comps"]),
+            swap=int(row["swap_distance_comps"]),
+            # In runs with the cache, the distances that fill it are counted in BUILD and SWAP.
+            misc=int(row["misc_distance_comps"]),
+            milliseconds=float(row["total_build_time"]) + float(row["total_swap_time"]),
+        )
+        for row in rows
+        if row["dataset"] != "SCRNA"  # whose data are not available
     )
+    return {(log.data, log.n, log.k, log.T, log.algorithm, log.confidence): log for log in logs}
 
 
 def disagreements(logs: Logs) -> list[list[Log]]:

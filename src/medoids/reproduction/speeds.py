@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, product
+from itertools import chain
 from statistics import mean
 
 import numpy as np
@@ -199,11 +199,10 @@ def fig_complexity(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Sec
 
 def _curves(rows: ResultsFile, trials: Sequence[tuple[int, Trial]]) -> Curves:
     """Return the results of our algorithms with the settings of trials, each of which belongs to a k or n."""
-    found: Curves = {name: {} for name in OURS}
-    for (x, trial), name in product(trials, OURS):
-        if result := rows.result(replace(trial, algorithm=name)):
-            found[name][x] = result
-    return found
+    return {
+        name: {x: found for x, trial in trials if (found := rows.result(replace(trial, algorithm=name)))}
+        for name in OURS
+    }
 
 
 def _curves_over_n(rows: ResultsFile, scale: ExperimentScale, seed: int = 0) -> dict[str, Curves]:
@@ -218,15 +217,16 @@ def _panels(
     curves: dict[str, Curves], letter: str, fixed: dict[str, int], unit: str, logs: Logs | None = None
 ) -> dict[str, list[Line]]:
     """Draw results per step; ``fixed`` is the n or k of each data set, and ``letter`` says which."""
-    panels = {}
-    for data, by_algorithm in curves.items():
-        lines = [
-            Line(name, OURS.index(name), [(x, found.per_step(unit)) for x, found in points.items()])
-            for name, points in by_algorithm.items()
+    return {
+        f"{DATA_TITLES[data]}, {letter} = {fixed[data]:,}": [
+            *(
+                Line(name, OURS.index(name), [(x, found.per_step(unit)) for x, found in points.items()])
+                for name, points in by_algorithm.items()
+            ),
+            Line("BP++, logged", 7, _logged_per_step(logs or {}, data, "BP++"), dashed=True, size=0.7),
         ]
-        lines.append(Line("BP++, logged", 7, _logged_per_step(logs or {}, data, "BP++"), dashed=True, size=0.7))
-        panels[f"{DATA_TITLES[data]}, {letter} = {fixed[data]:,}"] = lines
-    return panels
+        for data, by_algorithm in curves.items()
+    }
 
 
 def _logged_per_step(logs: Logs, data: str, name: str) -> list[tuple[float, float]]:
