@@ -84,8 +84,7 @@ def read_array(data: Any, name: str, how: ReadOptions, limit: int) -> Contents:
 
 def _texts(found: Any, name: str) -> Any:
     codes = np.ascontiguousarray(found, dtype=found.dtype.newbyteorder("=")).view(np.uint32)
-    wrong = codes[(codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))]
-    if len(wrong):
+    if len(wrong := codes[(codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))]):
         raise Failure(f"{name} is not a whole file of texts: {wrong[0]:#x} is not a Unicode character")
     return found.tolist()
 
@@ -131,8 +130,7 @@ def _read_npz(data: Any, name: str, array: str, limit: int) -> Any:
     if array and array not in shapes:
         raise WrongUsage(f"--array {array}: {name} has no such array; it has {', '.join(shapes)}")
     tables = [key for key, shape in shapes.items() if len(shape) == 2]
-    key = array or ("X" if "X" in shapes else tables[0] if len(tables) == 1 else "")
-    if not key:
+    if not (key := array or ("X" if "X" in shapes else tables[0] if len(tables) == 1 else "")):
         raise WrongUsage(f"{name} holds {', '.join(shapes) or 'no array'}; say which one with --array")
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         return arrays[key]
@@ -156,8 +154,7 @@ def _read_sparse(content: bytes, name: str, limit: int) -> Any:
 
 def _read_matrix_market(data: Any, name: str, array: str, limit: int) -> Any:
     content = bytes(data)
-    strange = _COMMENTS.sub(b"", content).translate(None, delete=_NUMBER_BYTES)
-    if strange:
+    if strange := _COMMENTS.sub(b"", content).translate(None, delete=_NUMBER_BYTES):
         raise ValueError(f"it has the byte {strange[:1]!r} among its numbers")
     # scipy's reader would follow a last line without an end beyond the last byte.
     stream = io.BytesIO(content if content.endswith(b"\n") else content + b"\n")

@@ -93,8 +93,7 @@ def compare_algorithms(
     quiet: QuietOption = False,
 ) -> None:
     """Run several algorithms on the same data: loss, time and distances side by side."""
-    names = [parse_algorithm(name.strip(), "--algorithms") for name in algorithms.split(",") if name.strip()]
-    if not names:
+    if not (names := [parse_algorithm(name.strip(), "--algorithms") for name in algorithms.split(",") if name.strip()]):
         raise WrongUsage("--algorithms is empty; name some, separated by commas")
     paths = {"plot": plot} if plot is not None else {}
     with claimed(paths, file) as drafts:

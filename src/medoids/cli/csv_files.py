@@ -182,9 +182,8 @@ def sample_of(data: Any) -> str:
     while size < len(data) and bytes(data[:size]).count(b"\n") < _SAMPLE_LINES:
         size *= 4
     start = bytes(data[:size])
-    if len(data) > size:
-        start = start[: start.rfind(b"\n") + 1]
-    return start.decode("utf-8-sig", "replace")
+    end = start.rfind(b"\n") + 1 if len(data) > size else size
+    return start[:end].decode("utf-8-sig", "replace")
 
 
 def read_csv(data: Any, name: str, how: ReadOptions, limit: int) -> Contents:
@@ -199,8 +198,7 @@ def read_csv(data: Any, name: str, how: ReadOptions, limit: int) -> Contents:
     decimal = how.decimal or find_decimal(sample, delimiter, header)
     first = next(_rows(sample, delimiter), [])
     names = [unprotected_name(cell.strip()) for cell in first] if header else [f"c{at + 1}" for at in range(len(first))]
-    repeated = next((name for name, count in Counter(names).items() if count > 1), None)
-    if repeated is not None:
+    if (repeated := next((name for name, count in Counter(names).items() if count > 1), None)) is not None:
         raise Failure(f"{name}: two columns are called {repeated!r} in the header, line 1; rename one of them")
     keys = first if header else [f"f{at}" for at in range(len(first))]
     types = {key: pa.string() for key, column in zip(keys, names, strict=True) if column in how.texts}
@@ -327,8 +325,7 @@ def _convert_dates(contents: Contents) -> None:
     doubts: list[str] = []
     for at, column, coded in _text_columns(contents):
         cells = coded.dictionary.to_pylist()
-        form = how.dates.get(column)
-        if form is not None:
+        if (form := how.dates.get(column)) is not None:
             if (wrong := _not_a_date(cells, form)) is not None:
                 problem = f"is {wrong!r}, but the dates of the model's file have the form {form}"
                 raise contents.cell_failure(pc.index(contents.values[column], wrong).as_py(), column, problem)

@@ -142,8 +142,13 @@ def _from_list(contents: Contents, selection: Selection, metric: str | None) -> 
     metric = metric or default
     if kind not in metric_kinds(metric):
         raise WrongUsage(f"{contents.name} holds {contents.kind}, and --metric {metric} does not take {kind}")
-    note = f"{contents.name}: {len(contents):,} {contents.kind}, {metric} distance"
-    return Features(contents.values, kind, metric, contents.values, notes=[note])
+    return Features(
+        contents.values,
+        kind,
+        metric,
+        contents.values,
+        notes=[f"{contents.name}: {len(contents):,} {contents.kind}, {metric} distance"],
+    )
 
 
 def _from_array(contents: Contents, selection: Selection, metric: str) -> Features:

@@ -94,8 +94,13 @@ def _metric_param_options(match: re.Match[str]) -> str:
         given = ast.literal_eval(match[1])
     except (ValueError, SyntaxError):
         return match[0]
-    values = {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
-    return " ".join(f"--metric-param {name}={value}" for name, value in values.items()) or "--metric-param"
+    return (
+        " ".join(
+            f"--metric-param {name}={value if isinstance(value, str) else json.dumps(value)}"
+            for name, value in given.items()
+        )
+        or "--metric-param"
+    )
 
 
 def print_notes(notes: list[str], quiet: bool) -> None:

@@ -263,8 +263,7 @@ def check_reading(body: dict[str, Any], path: str) -> None:
     try:
         _READING(reading, "model.reading")
         # Series and tables may have come as rows of numbers.
-        forms = {_FORMS_OF_KINDS.get(kind), "vectors" if kind in ("series", "table") else None}
-        if reading["kind"] not in forms:
+        if reading["kind"] not in (_FORMS_OF_KINDS.get(kind), "vectors" if kind in ("series", "table") else None):
             raise ValueError(f"model.reading.kind is {reading['kind']!r}, which does not fit kind {kind}")
         types = dict.fromkeys(reading["columns"] or (), reading["kind"])
         if reading["kind"] == "table":

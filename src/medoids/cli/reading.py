@@ -111,8 +111,7 @@ def _read_folder(path: Path, array: str) -> Contents:
     try:
         if any((path / name).exists() for name in _ZARR_FILES):
             return Contents(str(path), "array", unpacked(open_zarr(path, array or None)))
-        tables = parquet_files(path)
-        if not tables:
+        if not (tables := parquet_files(path)):
             raise Failure(f"{path} is a folder, but holds neither Parquet files nor a Zarr array")
         about = [parquet.read_metadata(file) for file in tables]
         if 8 * sum(file.num_rows for file in about) * about[0].num_columns > _LARGEST_TABLE_BYTES:

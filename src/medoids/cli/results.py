@@ -96,8 +96,10 @@ def _medoid_columns(found: Features, rows: Any) -> dict[str, Any]:
     if found.kind == "matrix" or X.shape[1] > _MOST_MEDOID_COLUMNS:
         return {}
     part = X[rows].toarray() if issparse(X) else X[rows]
-    names = found.names or [f"x{f}" for f in range(X.shape[1])]
-    return {name: _without_point(column) for name, column in zip(names, part.T, strict=True)}
+    return {
+        name: _without_point(column)
+        for name, column in zip(found.names or [f"x{f}" for f in range(X.shape[1])], part.T, strict=True)
+    }
 
 
 def _without_point(column: Any) -> Any:

@@ -51,8 +51,7 @@ def feature_columns(names: Sequence[str], selection: Selection, file: str) -> li
     wanted = _expand("--columns", selection.columns, names, file) if selection.columns else names
     ignored = _expand("--ignore", selection.ignore, names, file) if selection.ignore else []
     excluded = {selection.id, selection.weights, selection.labels, *ignored}
-    chosen = [name for name in wanted if name not in excluded]
-    if not chosen:
+    if not (chosen := [name for name in wanted if name not in excluded]):
         raise WrongUsage(f"no columns of {file} are left; it has {', '.join(names)}")
     return chosen
 
@@ -62,8 +61,7 @@ def _expand(option: str, given: str, names: Sequence[str], file: str) -> list[st
     found: list[str] = []
     for part in map(str.strip, given.split(",")):
         ends = [part] if part in names else part.split(":")
-        missing = [name for name in ends if name not in names]
-        if missing:
+        if missing := [name for name in ends if name not in names]:
             raise WrongUsage(f"{option} {part}: {file} has no column {missing[0]!r}; it has {', '.join(names)}")
         first, last = names.index(ends[0]), names.index(ends[-1])
         if len(ends) > 2 or last < first:

@@ -65,8 +65,7 @@ def find_files(names: Sequence[str], folder: Folder) -> list[Path]:
 
 def check_array(values: np.ndarray[Any, Any], checksum: str, what: str) -> None:
     """Reject values whose bytes have another SHA-256: another version of the data would give other results."""
-    found = hashlib.sha256(np.ascontiguousarray(values).data).hexdigest()
-    if found != checksum:
+    if (found := hashlib.sha256(np.ascontiguousarray(values).data).hexdigest()) != checksum:
         raise ValueError(
             f"{what} is not the data that the paper used: SHA-256 of the values is {found}, expected {checksum}; "
             "delete the file and fetch it again"
@@ -83,8 +82,7 @@ def download(address: str, name: str, sha256: str) -> Path:
             draft = outputs.claim(target)
             with urllib.request.urlopen(address, timeout=30) as source, open(draft, "wb") as file:
                 shutil.copyfileobj(source, file)
-            found = _sha256(draft)
-            if found != sha256:
+            if (found := _sha256(draft)) != sha256:
                 raise ValueError(
                     f"{address} was not received as published: SHA-256 {found}, expected {sha256}; try again"
                 )

@@ -189,8 +189,7 @@ def load_scrna(tissue: str = "worm", folder: Folder = None) -> Bunch:
     """
     if tissue not in SCRNA_FILES:
         raise ValueError(f"tissue={tissue!r} is unknown; choose from {', '.join(sorted(SCRNA_FILES))}")
-    files = find_files(SCRNA_FILES[tissue], folder)
-    if not files:
+    if not (files := find_files(SCRNA_FILES[tissue], folder)):
         raise DataNotFound(
             f"{' and '.join(SCRNA_FILES[tissue])} are not in the data folder, and there is no download: set "
             "MEDOIDS_DATA (or --data) to a folder that has them"

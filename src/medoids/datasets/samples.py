@@ -124,8 +124,7 @@ def logged_runs(folder: Folder = None) -> list[dict[str, str]]:
     list of dict
         One per run, with all values as text.
     """
-    files = find_files(["paper_logged_runs.csv"], folder)
-    if not files:
+    if not (files := find_files(["paper_logged_runs.csv"], folder)):
         raise DataNotFound(
             "paper_logged_runs.csv is not in the data folder: set MEDOIDS_DATA (or --data) to a folder that has it"
         )

@@ -207,8 +207,12 @@ def silhouette_chart(values: Float64s, labels: Rows, means: Float64s, overall: f
                 f'<text class="tick" x="{left - 10:g}" y="{y + tall / 2 + 4:.1f}" text-anchor="end">{j}</text>'
             )
         y += tall + gap
-    text = f"Medoid silhouettes of {len(values):,} points in {k} clusters; mean {overall:.3f}"
-    return _chart(width, bottom + 40, text, [*parts, _dashed_line(across(overall), top, bottom)])
+    return _chart(
+        width,
+        bottom + 40,
+        f"Medoid silhouettes of {len(values):,} points in {k} clusters; mean {overall:.3f}",
+        [*parts, _dashed_line(across(overall), top, bottom)],
+    )
 
 
 def loss_chart(trace: Sequence[TraceRecord]) -> str:
@@ -225,8 +229,11 @@ def loss_chart(trace: Sequence[TraceRecord]) -> str:
             cost = f"loss {format_number(step.loss)} after {step.n_evaluations:,} distances"
             text, shape = f"step {s}, {step.phase}: {change}; {cost}", SHAPES[2 if step.phase == "swap" else 0]
             parts.append(axes.mark(f"step {escape(step.phase)}", shape, s, step.loss, text))
-    text = f"Loss after each of {len(trace)} steps, from {format_number(losses[0])} to {format_number(losses[-1])}"
-    return _chart(*_CHART_SIZE, text, parts)
+    return _chart(
+        *_CHART_SIZE,
+        f"Loss after each of {len(trace)} steps, from {format_number(losses[0])} to {format_number(losses[-1])}",
+        parts,
+    )
 
 
 def curve_chart(ks: Sequence[int], curves: dict[str, Sequence[float]], chosen: int, text: str) -> str:

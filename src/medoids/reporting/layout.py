@@ -139,5 +139,9 @@ def _landmark_mds(clustering: Clustering, distance: Dissimilarity, rows: Rows) -
     # The sign of an eigenvector is arbitrary: choose it so that the same data give the same picture.
     xy *= np.where(xy[np.abs(xy).argmax(axis=0), np.arange(xy.shape[1])] < 0, -1, 1)
     xy = np.pad(xy, ((0, 0), (0, 2 - xy.shape[1])))  # a single landmark gives a single axis
-    note = f"Placed by the distances to {len(landmarks)} landmarks, including the medoids, as well as a plane allows."
-    return PlaneLayout(rows, np.nan_to_num(xy), "Landmark MDS", note)
+    return PlaneLayout(
+        rows,
+        np.nan_to_num(xy),
+        "Landmark MDS",
+        f"Placed by the distances to {len(landmarks)} landmarks, including the medoids, as well as a plane allows.",
+    )

@@ -233,8 +233,12 @@ def _silhouettes(findings: Findings) -> str:
 
 def _loss(findings: Findings) -> str:
     chart = loss_chart(findings.clustering.trace) + chart_key("BUILD adds a medoid", "SWAP replaces one", shape=2)
-    about = "The exact mean distance to the nearest medoid after every step. It never rises."
-    return section("loss", "Loss after each step", about, chart)
+    return section(
+        "loss",
+        "Loss after each step",
+        "The exact mean distance to the nearest medoid after every step. It never rises.",
+        chart,
+    )
 
 
 def _counts(findings: Findings) -> str:

@@ -69,8 +69,8 @@ class Things:
         members = np.flatnonzero(found.labels == cluster)
         members = members[members != found.medoid_indices[cluster]]
         order = members[np.argsort(found.distances[members], kind="stable")].tolist()
-        groups = {"nearest": order[:near], "farthest": order[near:][::-1][:far]}
-        return {name: rows for name, rows in groups.items() if rows}
+        groups = (("nearest", order[:near]), ("farthest", order[near:][::-1][:far]))
+        return {name: rows for name, rows in groups if rows}
 
 
 class Objects(Things):

@@ -269,8 +269,7 @@ def _slopes(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> tuple[str,
     curves = [_curves_over_n(rows, scale, seed) for seed in scale.seeds]
     for data in scale.sizes:
         for name in ("BP", "BP++", "PairedPAM", "FastPAM1"):
-            found = [point for by_data in curves for point in by_data[data][name].items()]
-            if not found:
+            if not (found := [point for by_data in curves for point in by_data[data][name].items()]):
                 continue
             step = _slope([(n, r.per_step("distances")) for n, r in found])
             lines.append(
