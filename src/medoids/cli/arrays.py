@@ -72,7 +72,10 @@ def read_array(data: Any, name: str, how: ReadOptions, limit: int) -> Contents:
     if scipy.sparse.issparse(found):
         return Contents(name, "sparse", scipy.sparse.csr_array(found))
     if found.ndim == 1 and found.dtype.kind == "U":
-        return Contents(name, "texts", _texts(found, name))
+        codes = np.ascontiguousarray(found, dtype=found.dtype.newbyteorder("=")).view(np.uint32)
+        if len(wrong := codes[(codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))]):
+            raise Failure(f"{name} is not a whole file of texts: {wrong[0]:#x} is not a Unicode character")
+        return Contents(name, "texts", found.tolist())
     if found.dtype.kind not in "iufb" or found.ndim == 0:
         raise Failure(
             f"{name} holds an array of shape {found.shape} and type {found.dtype}; it must be rows of numbers"
@@ -80,13 +83,6 @@ def read_array(data: Any, name: str, how: ReadOptions, limit: int) -> Contents:
     if found.ndim not in (2, 3):
         found = found.reshape(len(found), math.prod(found.shape[1:]))
     return Contents(name, "array", found)
-
-
-def _texts(found: Any, name: str) -> Any:
-    codes = np.ascontiguousarray(found, dtype=found.dtype.newbyteorder("=")).view(np.uint32)
-    if len(wrong := codes[(codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))]):
-        raise Failure(f"{name} is not a whole file of texts: {wrong[0]:#x} is not a Unicode character")
-    return found.tolist()
 
 
 def _read_npy(data: Any, name: str, array: str, limit: int) -> Any:

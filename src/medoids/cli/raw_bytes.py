@@ -67,8 +67,10 @@ def check_unpacked_size(name: str, limit: int, size: int | None = None, verb: st
 if you trust it
     """
     if size is None or size > limit:
-        much = "more" if size is None else f"{size:,} bytes, more"
-        raise Failure(f"{name} {verb} {much} than the limit of {limit:,} bytes; raise --max-bytes if you trust it")
+        raise Failure(
+            f"{name} {verb} {'' if size is None else f'{size:,} bytes, '}more than the limit of {limit:,} bytes; "
+            "raise --max-bytes if you trust it"
+        )
 
 
 def _memory() -> int:

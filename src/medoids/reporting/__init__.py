@@ -5,11 +5,10 @@ distances, but runs no algorithm.
 
 ::
 
-    writing.py        `report`: from a clustering and its data to a file
+    writing.py        `report`: from a clustering and its data, images, rows of a table, texts or series, to a file
     page.py           the page of a clustering
     choosing.py       the page of a path over the number of clusters
     document.py       the HTML that both pages share; page.css and page.js
-    recognition.py    what the rows of X are: images, rows of a table, texts, series
     things.py         how images, texts and series are shown
     tables.py         how rows of a table are shown
     layout.py         where each point lies on a plane

@@ -127,8 +127,13 @@ def _find_traits(features: NamedColumns, labels: Rows, k: int) -> list[list[_Tra
     means, scores, overall = _standardise(features.numbers, labels, k) if p else [np.empty((k, 0))] * 3
     for j in range(k):
         for f in np.argsort(-np.abs(scores[j]), kind="stable")[:_FEATURES_ON_CARD].tolist():
-            text = f"mean {format_number(means[j, f])} here, {format_number(overall[f])} overall"
-            found[j].append(_Trait(f, float(scores[j, f]), text))
+            found[j].append(
+                _Trait(
+                    f,
+                    float(scores[j, f]),
+                    f"mean {format_number(means[j, f])} here, {format_number(overall[f])} overall",
+                )
+            )
     for feature, texts in enumerate(features.texts, start=p):
         for j, score, text in _distinctive_categories(texts, labels, k):
             found[j].append(_Trait(feature, score, text))
