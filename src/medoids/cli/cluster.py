@@ -308,9 +308,12 @@ def cluster(
         )
         began = perf_counter()
         try:
-            X = check_data(found.X, found.metric)
             clustering, distance = fit_checked(
-                X, k, found.weights, settings, on_interrupt="return" if keep_best else "raise"
+                check_data(found.X, found.metric),
+                k,
+                found.weights,
+                settings,
+                on_interrupt="return" if keep_best else "raise",
             )
         except KeyboardInterrupt:
             if checkpoint is not None and Path(checkpoint).exists():

@@ -372,5 +372,5 @@ def _doubts(contents: Contents, column: str, cells: list[str], formats: list[str
     wrong = [cell for cell in cells if not _DATE_LIKE.fullmatch(cell)]
     if formats or not 0 < len(wrong) < 0.5 * len(cells):
         return []
-    where = contents.place(pc.index(contents.values[column], wrong[0]).as_py())
-    return [f"column {column!r} is read as text, not as dates, because of {wrong[0]!r} ({where})"]
+    row = pc.index(contents.values[column], wrong[0]).as_py()
+    return [f"column {column!r} is read as text, not as dates, because of {wrong[0]!r} ({contents.place(row)})"]

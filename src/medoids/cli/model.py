@@ -61,32 +61,36 @@ def save_model(draft: Path, found: Features, clustering: Clustering, distance: D
     parameters, rows = clustering.parameters, clustering.medoid_indices
     scaling = found.scaling and {name: value.tolist() for name, value in vars(found.scaling).items()}
     kind = kind_of(found.metric, found.X)
-    body = model_body(
-        kind,
-        found.metric,
-        parameters.get("metric_params"),
-        distance,
-        None if kind == "matrix" else take_rows(found.original, rows),
-        n=len(found),
-        rows=rows,
-        names=found.names if found.from_table and found.kind in ("vectors", "matrix") else None,
-        settings={name: parameters[name] for name in stored_settings() if name in parameters},
-        result={
-            "algorithm": clustering.algorithm,
-            "reason": clustering.reason,
-            "loss": clustering.loss,
-            "inertia": clustering.inertia,
-            "n_swaps": clustering.n_swaps,
-            "n_evaluations": clustering.n_evaluations,
-            "converged": clustering.converged,
-            "lower_bound": clustering.lower_bound,
-            "gap": clustering.gap,
-            "sizes": np.bincount(clustering.labels, minlength=len(rows)).tolist(),
-        },
-        reading={**found.how.stored(), "kind": found.kind, "columns": found.names},
-        fitted={"scaling": scaling} if scaling else None,
+    draft.write_text(
+        model_text(
+            model_body(
+                kind,
+                found.metric,
+                parameters.get("metric_params"),
+                distance,
+                None if kind == "matrix" else take_rows(found.original, rows),
+                n=len(found),
+                rows=rows,
+                names=found.names if found.from_table and found.kind in ("vectors", "matrix") else None,
+                settings={name: parameters[name] for name in stored_settings() if name in parameters},
+                result={
+                    "algorithm": clustering.algorithm,
+                    "reason": clustering.reason,
+                    "loss": clustering.loss,
+                    "inertia": clustering.inertia,
+                    "n_swaps": clustering.n_swaps,
+                    "n_evaluations": clustering.n_evaluations,
+                    "converged": clustering.converged,
+                    "lower_bound": clustering.lower_bound,
+                    "gap": clustering.gap,
+                    "sizes": np.bincount(clustering.labels, minlength=len(rows)).tolist(),
+                },
+                reading={**found.how.stored(), "kind": found.kind, "columns": found.names},
+                fitted={"scaling": scaling} if scaling else None,
+            )
+        ),
+        encoding="utf-8",
     )
-    draft.write_text(model_text(body), encoding="utf-8")
 
 
 class Model:

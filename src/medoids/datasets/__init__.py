@@ -5,13 +5,20 @@ May import ``medoids.storage.files``, NumPy, SciPy and scikit-learn; knows nothi
 ::
 
     files.py     files in the data folder, or downloaded
-    loaders.py   the data sets
-    samples.py   the rows that the authors clustered, and the logs of their runs
+    loaders.py   the data sets, the rows that the authors clustered, and the logs of their runs
 """
 
 from medoids.datasets.files import DataNotFound, data_folder
-from medoids.datasets.loaders import load_cifar10, load_mnist, load_newsgroups, load_scrna
-from medoids.datasets.samples import METRIC, distinct_rows, logged_runs, paper_sample
+from medoids.datasets.loaders import (
+    METRIC,
+    distinct_rows,
+    load_cifar10,
+    load_mnist,
+    load_newsgroups,
+    load_scrna,
+    logged_runs,
+    paper_sample,
+)
 
 __all__ = [
     "METRIC",

@@ -87,8 +87,9 @@ def download(address: str, name: str, sha256: str) -> Path:
                     f"{address} was not received as published: SHA-256 {found}, expected {sha256}; try again"
                 )
     except urllib.error.URLError as error:
-        what = f"{name} (a damaged copy is in {target.parent})" if target.exists() else name
-        raise unreachable(what, address, error) from error
+        raise unreachable(
+            f"{name} (a damaged copy is in {target.parent})" if target.exists() else name, address, error
+        ) from error
     return target
 
 

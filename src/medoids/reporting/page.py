@@ -285,8 +285,10 @@ def _again(findings: Findings) -> str:
     }
     lines = "".join(f'<tr><th scope="row">{name}</th><td>{escape(value)}</td></tr>' for name, value in facts.items())
     arguments = ", ".join(["X", str(len(found.medoid_indices)), *keywords])
-    code = f"from medoids import k_medoids\n\nfound = k_medoids({arguments})"
-    return repetition([findings.command, code], f'<table class="plain">{lines}</table>')
+    return repetition(
+        [findings.command, f"from medoids import k_medoids\n\nfound = k_medoids({arguments})"],
+        f'<table class="plain">{lines}</table>',
+    )
 
 
 def _code(value: Any) -> str:

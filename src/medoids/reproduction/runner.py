@@ -25,7 +25,7 @@ from medoids._version import __version__
 from medoids.algorithms import ALGORITHMS
 from medoids.datasets import METRIC, DataNotFound, distinct_rows, paper_sample
 from medoids.datasets.files import Folder
-from medoids.datasets.samples import ensure_available
+from medoids.datasets.loaders import ensure_available
 from medoids.distances import dissimilarity
 from medoids.inputs import check_data
 from medoids.pipeline import choose_algorithm, described, prepare
@@ -64,8 +64,11 @@ def possible(trials: Sequence[Trial], folder: Folder = None) -> tuple[list[Trial
             ensure_available(data, folder)
         except DataNotFound as error:
             reasons[data] = str(error)
-    absent = dict.fromkeys(trial.algorithm for trial in trials if not is_installed(trial.algorithm))
-    reasons |= {name: f'{name} is not installed: pip install "medoids[bench]"' for name in absent}
+    reasons |= {
+        trial.algorithm: f'{trial.algorithm} is not installed: pip install "medoids[bench]"'
+        for trial in trials
+        if not is_installed(trial.algorithm)
+    }
     return [trial for trial in trials if reasons.keys().isdisjoint((trial.data, trial.algorithm))], [*reasons.values()]
 
 

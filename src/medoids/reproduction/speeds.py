@@ -44,8 +44,11 @@ def table_speedup(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Sect
                 computed = [bp.distances(phase) / plus.distances(phase) for bp, plus in pairs]
                 if pairs:
                     time[data, k, phase], count[data, k, phase] = mean(cpu), mean(computed)
-                printed = f"{SPEEDUP[phase][data][at]:.2f}" if data in SPEEDUP[phase] else "-"
-                cells += [printed, mean_and_deviation(cpu), mean_and_deviation(computed)]
+                cells += [
+                    f"{SPEEDUP[phase][data][at]:.2f}" if data in SPEEDUP[phase] else "-",
+                    mean_and_deviation(cpu),
+                    mean_and_deviation(computed),
+                ]
             lines.append([f"{DATA_TITLES[data]}, n = {n:,}", str(k), str(len(pairs)), *cells])
     groups = [[f"{_PHASE_TITLES[phase]}: paper", "CPU time", "distances"] for phase in PHASES]
     verdicts = [_speedup_verdict(what, found, scale) for what, found in (("CPU time", time), ("distances", count))]
