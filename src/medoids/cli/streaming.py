@@ -72,8 +72,10 @@ def follow(
     if as_json:
         print_json({**result, "centers": centers})
     else:
-        shown = zip(result["medoids"], centers, strict=True)
-        notes = [f"medoid {j}: row {row}, {truncated(str(c), _SHOWN)}" for j, (row, c) in enumerate(shown)]
+        notes = [
+            f"medoid {j}: row {row}, {truncated(str(center), _SHOWN)}"
+            for j, (row, center) in enumerate(zip(result["medoids"], centers, strict=True))
+        ]
         print_notes([*notes, f"{counted(result['n'], 'row')}, mean distance about {result['loss']:.6g}"], quiet)
 
 

@@ -63,9 +63,8 @@ def load_features(
 
     if precomputed and metric not in (None, "precomputed"):
         raise WrongUsage(f"--precomputed and --metric {metric} exclude each other")
-    metric = "precomputed" if precomputed else metric
-    if metric is not None:
-        metric_kinds(metric)
+    if (metric := "precomputed" if precomputed else metric) is not None:
+        metric_kinds(metric)  # refuses an unknown one before the file is read
     # Names of rows are kept as they are: 007 is not 7.
     how = replace(how, texts=() if selection.id is None else (selection.id,))
     found = make_features(read(file, how), selection, metric, scale)

@@ -227,8 +227,15 @@ def loss_chart(trace: Sequence[TraceRecord]) -> str:
             change = "start" if step.medoid_in is None else f"row {step.medoid_in:,} in"
             change += "" if step.medoid_out is None else f", row {step.medoid_out:,} out"
             cost = f"loss {format_number(step.loss)} after {step.n_evaluations:,} distances"
-            text, shape = f"step {s}, {step.phase}: {change}; {cost}", SHAPES[2 if step.phase == "swap" else 0]
-            parts.append(axes.mark(f"step {escape(step.phase)}", shape, s, step.loss, text))
+            parts.append(
+                axes.mark(
+                    f"step {escape(step.phase)}",
+                    SHAPES[2 if step.phase == "swap" else 0],
+                    s,
+                    step.loss,
+                    f"step {s}, {step.phase}: {change}; {cost}",
+                )
+            )
     return _chart(
         *_CHART_SIZE,
         f"Loss after each of {len(trace)} steps, from {format_number(losses[0])} to {format_number(losses[-1])}",

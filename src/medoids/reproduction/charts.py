@@ -103,8 +103,7 @@ def _panel(title: str, lines: Sequence[Line], x_name: str, y_name: str, log_x: b
         axes.grid(shown[:: math.ceil(len(shown) / 6)], x_name, abbreviate),
     ]
     for line in lines:
-        parts.append(axes.line(line.points, line.classes))
-        for x, y in line.points:
-            text = f"{line.name}: {format_number(y)} at {format_number(x)}"
-            parts.append(axes.mark(f"c{line.style}", SHAPES[shape_of(line.style)], x, y, text, line.size))
+        style, shape = f"c{line.style}", SHAPES[shape_of(line.style)]
+        named = ((x, y, f"{line.name}: {format_number(y)} at {format_number(x)}") for x, y in line.points)
+        parts += [axes.line(line.points, line.classes), *(axes.mark(style, shape, *each, line.size) for each in named)]
     return "".join(parts)

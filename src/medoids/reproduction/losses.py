@@ -131,17 +131,19 @@ def table_delta(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Sectio
         lines.append([f"{DATA_TITLES[data]}, n = {n:,}, k = {k}", *cells])
         counts.append([DATA_TITLES[data], *used])
     heads = ["data", *(f"{delta:g}" for delta in DELTAS), "1/(k n^3)"]
-    paragraphs = [
-        "Loss of BP++ divided by loss of BP; the paper prints 1.00 everywhere. Where BP++ does not reach the loss of "
-        "exact PAM, a second number says by how much.",
-        table(heads, lines),
-        "Distances per point, BP / BP++:",
-        table(heads, counts),
-    ]
     held = f"Not held: {enumerate_names(off)}." if off else "Held: every ratio rounds to 1.00 at every delta."
     but = f" except on {enumerate_names(apart)}" if apart else ""
     gaps = f" {missed} cells were not run." if missed else ""
-    return Section(paragraphs, f"{held} BP++ has the loss of exact PAM everywhere{but}.{gaps}")
+    return Section(
+        [
+            "Loss of BP++ divided by loss of BP; the paper prints 1.00 everywhere. Where BP++ does not reach the loss "
+            "of exact PAM, a second number says by how much.",
+            table(heads, lines),
+            "Distances per point, BP / BP++:",
+            table(heads, counts),
+        ],
+        f"{held} BP++ has the loss of exact PAM everywhere{but}.{gaps}",
+    )
 
 
 def fig_swaps(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
@@ -169,8 +171,16 @@ def fig_swaps(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> Section:
         panels[f"{DATA_TITLES[data]}, n = {n:,}, k = {k}"] = curves
         by_k = losses[min(k, len(losses) - 1)]
         gains.append((losses[0] - by_k) / (losses[0] - losses[-1]) if losses[0] > losses[-1] else 1.0)
-        numbers = [str(k), f"{losses[0]:.6f}", f"{losses[-1]:.6f}", str(len(losses) - 1), f"{gains[-1]:.1%}"]
-        lines.append([DATA_TITLES[data], *numbers])
+        lines.append(
+            [
+                DATA_TITLES[data],
+                str(k),
+                f"{losses[0]:.6f}",
+                f"{losses[-1]:.6f}",
+                str(len(losses) - 1),
+                f"{gains[-1]:.1%}",
+            ]
+        )
     if not panels:
         return Section(["Not run."], "Not run.")
     held = "Held" if min(gains) >= _MOST_OF_THE_GAIN and not unlike else "Held in part"
