@@ -138,8 +138,15 @@ def k_path(path: KPath, *, axes: Sequence[Axes] | None = None) -> Sequence[Axes]
     if len(ks) > 2:
         left.axvline(path.suggest("elbow"), color=LIGHT[0], linestyle=":", label=f"bend at {path.suggest('elbow')}")
         left.legend()
-    errors = [1.96 * path.silhouettes[k].error if k > 1 else np.nan for k in ks.tolist()]
-    right.errorbar(ks, scores["silhouette"], errors, fmt="s-", color=LIGHT[1], label="silhouette", capsize=2)
+    right.errorbar(
+        ks,
+        scores["silhouette"],
+        [1.96 * path.silhouettes[k].error if k > 1 else np.nan for k in ks.tolist()],
+        fmt="s-",
+        color=LIGHT[1],
+        label="silhouette",
+        capsize=2,
+    )
     right.plot(ks, scores["medoid_silhouette"], "o-", color=LIGHT[2], label="medoid silhouette")
     right.set(xlabel="number of clusters", ylabel="mean silhouette")
     right.legend()

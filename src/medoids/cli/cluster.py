@@ -324,8 +324,11 @@ def cluster(
             raise
         seconds = perf_counter() - began
         if output is not None:
-            table = labels_table(clustering.labels, clustering.distances, found.ids, found.id_name)
-            write_table(table, drafts.get("output", sys.stdout.buffer), Path(output).suffix)
+            write_table(
+                labels_table(clustering.labels, clustering.distances, found.ids, found.id_name),
+                drafts.get("output", sys.stdout.buffer),
+                Path(output).suffix,
+            )
         if medoids is not None:
             write_table(medoids_table(found, clustering), drafts["medoids"], Path(medoids).suffix)
         if save is not None:
@@ -442,8 +445,15 @@ def predict(
         if paths:
             write_table(table, drafts["output"], Path(str(output)).suffix)
     if as_json:
-        found = {"memberships": shares} if soft else {}
-        print_json({"n": len(labels), "k": loaded.k, "labels": labels.tolist(), **found, "files": paths})
+        print_json(
+            {
+                "n": len(labels),
+                "k": loaded.k,
+                "labels": labels.tolist(),
+                **({"memberships": shares} if soft else {}),
+                "files": paths,
+            }
+        )
     elif not paths:
         write_table(table, sys.stdout.buffer, ".csv")
     else:

@@ -99,11 +99,11 @@ def medoid_cards(things: Things, ids: Sequence[Any] | None) -> str:
     for j, row in enumerate(found.medoid_indices.tolist()):
         members = found.distances[found.labels == j]
         mean = float(members.mean()) if len(members) else 0.0
-        facts = f"{len(members):,} points, {format_percent(len(members) / len(found.labels))}"
         name = escape(row_name(ids, row))
         cards.append(
             f'<li class="card k{colour_of(j)}" data-medoid="{j}"><h3>{legend_mark(j)} {j}'
             f'<span class="row" title="{name}">{name}</span></h3>'
-            f'<p class="facts">{facts} · mean distance {format_number(mean)}</p>{things.card(j)}</li>'
+            f'<p class="facts">{len(members):,} points, {format_percent(len(members) / len(found.labels))} · '
+            f"mean distance {format_number(mean)}</p>{things.card(j)}</li>"
         )
     return f'<ol class="cards{" wide" if things.wide else ""}">{"".join(cards)}</ol>'

@@ -46,8 +46,13 @@ def table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     |---|---|
     | 5 | 7.9 |
     """
-    body = ["| " + " | ".join(line) + " |" for line in lines]
-    return "\n".join(["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *body])
+    return "\n".join(
+        [
+            "| " + " | ".join(heads) + " |",
+            "|" + "---|" * len(heads),
+            *("| " + " | ".join(line) + " |" for line in lines),
+        ]
+    )
 
 
 def format_ratio(ratio: float) -> str:

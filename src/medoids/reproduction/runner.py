@@ -214,12 +214,12 @@ def _compile(metric: str, algorithm: str, dtype: str, sparse: bool, sizes: tuple
 def _environment() -> Row:
     cpuinfo = Path("/proc/cpuinfo")
     model = re.search(r"model name\s*: (.*)", cpuinfo.read_text() if cpuinfo.exists() else "")
-    processor = model[1].strip() if model else platform.processor() or platform.machine()
     return {
         "medoids_version": __version__,
         "python": platform.python_version(),
         "numpy": version("numpy"),
         "numba": version("numba"),
         "scikit_learn": version("scikit-learn"),
-        "machine": f"{processor}, {os.cpu_count()} cores",
+        "machine": f"{model[1].strip() if model else platform.processor() or platform.machine()}, "
+        f"{os.cpu_count()} cores",
     }

@@ -287,9 +287,11 @@ def _slopes(rows: ResultsFile, scale: ExperimentScale, logs: Logs) -> tuple[str,
             )
             if name in growth and step != "-":
                 growth[name].append(f"{step} on {DATA_TITLES[data]}")
-    heads = ["data", "algorithm", "runs", "all distances", "distances per step", "logged, per step"]
     sentence = "; ".join(f"{name} as n to the power {', '.join(each)}" for name, each in growth.items() if each)
-    return table(heads, lines), f"Distances per step grow, {sentence} (PAM: 2)." if sentence else ""
+    return (
+        table(["data", "algorithm", "runs", "all distances", "distances per step", "logged, per step"], lines),
+        f"Distances per step grow, {sentence} (PAM: 2)." if sentence else "",
+    )
 
 
 def _slope(points: Sequence[tuple[float, float]]) -> str:
