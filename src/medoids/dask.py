@@ -333,8 +333,7 @@ reason_, n_features_in_, feature_names_in_
         parts = []
         for at, part in enumerate(_delayed(X, "X")):
             size = np.nan if sizes is None else sizes[at]
-            found = dask.delayed(work)(part, nearest)
-            parts.append(da.from_delayed(found, shape=(size, *shape), dtype=dtype))
+            parts.append(da.from_delayed(dask.delayed(work)(part, nearest), shape=(size, *shape), dtype=dtype))
         return da.concatenate(parts, allow_unknown_chunksizes=True)
 
 

@@ -259,8 +259,7 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         for name in ("cluster_centers_", "_stream", "n_samples_seen_"):
             self.__dict__.pop(name, None)
         if self.metric != "precomputed":
-            rows = clustering.medoid_indices
-            self.cluster_centers_ = take_rows(X, rows)
+            self.cluster_centers_ = take_rows(X, clustering.medoid_indices)
         elif X.shape[0] != X.shape[1]:  # `predict` takes distances from each row, and columns are the points
             self.n_features_in_ = X.shape[0]
             self.__dict__.pop("feature_names_in_", None)

@@ -92,8 +92,7 @@ def check_columns_of_init(init: Any, X: Any) -> None:
 def _check_places(X: Any, metric: Any, estimator: Any, *, reset: bool) -> Any:
     """Check points of GeoPandas, which an estimator converts to the CRS of its fit."""
     points = points_of(X, metric, None if reset else getattr(estimator, "_crs", None))
-    kind = kind_of(metric, points)
-    checked = check_data(points, metric, estimator, reset=reset, kind=kind)
+    checked = check_data(points, metric, estimator, reset=reset, kind=kind_of(metric, points))
     if estimator is not None and reset and X.crs is not None:
         estimator._crs = crs_of(X)
     return checked.view(Degrees) if isinstance(points, Degrees) else checked

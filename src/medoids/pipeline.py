@@ -444,8 +444,7 @@ class _Starts:
 
     def rows(self) -> RowSource:
         """Return the cheapest source of rows: the matrix, if it was computed."""
-        source = MatrixRows if self._run.has(Matrix) else RowSource
-        return source(self._problem, self._run)
+        return (MatrixRows if self._run.has(Matrix) else RowSource)(self._problem, self._run)
 
     def time_to_finish(self) -> Callable[[], float]:
         """Return a function that estimates the seconds that the final assignment would take now."""

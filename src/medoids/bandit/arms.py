@@ -66,8 +66,7 @@ class _MedoidArms:
         if not np.isfinite(self._scale):  # without medoids, distances themselves vary enough
             return np.zeros(len(rows))
         own = np.abs(self._weights[rows] * self._d1[rows])
-        floor: Float64s = np.maximum(own * np.sqrt(max(n - 1, 1)) / n, 1e-3 * abs(self._scale))
-        return floor
+        return np.asarray(np.maximum(own * np.sqrt(max(n - 1, 1)) / n, 1e-3 * abs(self._scale)))
 
     def pull(self, arms: Rows, order: Rows, batch: slice) -> tuple[Float64s, Float64s]:
         rows, references = self.rows(arms), order[batch]

@@ -26,11 +26,9 @@ class Independent:
 
     def width(self, sigma: Float64s, t: int) -> Float64s:
         """Half the length of the intervals after t references."""
-        width: Float64s = sigma * (self.w / np.sqrt(t))
-        return width
+        return np.asarray(sigma * (self.w / np.sqrt(t)))
 
     def keep(self, means: Float64s, sigma: Float64s, t: int) -> Bools:
         """Return which arms stay, given (arms, faces) means and standard deviations."""
         width = self.width(sigma, t)
-        kept: Bools = ((means - width) <= (means + width).min()).any(axis=1)
-        return kept
+        return np.asarray(((means - width) <= (means + width).min()).any(axis=1))

@@ -258,8 +258,7 @@ class Assignment:
     def _by_slot(self, kept: Float64s, left: Float64s) -> Float64s:
         """Sum what each point pays if its own medoid is kept; for each slot, if that slot's medoid has left."""
         own = np.bincount(self.nearest, self.weights * (left - kept), minlength=len(self.medoids))
-        sums: Float64s = self.weights @ kept + own
-        return sums
+        return self.weights @ kept + own
 
     def after_swaps(self, rows: Float64s) -> tuple[Float64s, Float64s]:
         """Losses and magnitudes, both of shape (slots, candidates), after a swap with each of some candidates."""

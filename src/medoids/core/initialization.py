@@ -42,8 +42,7 @@ def complete(rows: RowSource, medoids: Iterable[int]) -> Assignment:
         if not chance.any():  # only duplicates of medoids are left
             chance = eligible.astype(float)
             chance[assignment.medoids] = 0
-        i = int(rows.run.random.choice(len(eligible), p=chance / chance.sum()))
-        rows.add(assignment, i)
+        rows.add(assignment, int(rows.run.random.choice(len(eligible), p=chance / chance.sum())))
         chance = chances()
     return assignment
 
@@ -57,13 +56,10 @@ def _lab(rows: RowSource) -> Rows:
         free = np.setdiff1d(candidates, assignment.medoids)
         drawn = points = np.sort(rows.run.random.choice(free, min(size, len(free)), replace=False))
         if problem.allowed is not None:  # the points that the choice is for need not be candidates
-            medoids = [] if problem.rectangular else assignment.medoids
-            others = np.setdiff1d(problem.references, medoids)
+            others = np.setdiff1d(problem.references, [] if problem.rectangular else assignment.medoids)
             points = np.sort(rows.run.random.choice(others, min(size, len(others)), replace=False))
-        block = rows.block(drawn, points)
-        near, weights = np.minimum(block, assignment.d1[points]), problem.weights[points]
-        i = int(drawn[lowest((near @ weights)[None], (np.abs(near) @ weights)[None])[1]])
-        rows.add(assignment, i)
+        near, weights = np.minimum(rows.block(drawn, points), assignment.d1[points]), problem.weights[points]
+        rows.add(assignment, int(drawn[lowest((near @ weights)[None], (np.abs(near) @ weights)[None])[1]]))
     return np.array(assignment.medoids)
 
 

@@ -78,8 +78,7 @@ class RowSource:
 
     def row(self, i: int, below: Float64s) -> Float64s:
         """Return the distances from row i to all points: exact where they are at most ``below``."""
-        row: Float64s = self.rows(np.array([i]))[0]
-        return row
+        return np.asarray(self.rows(np.array([i]))[0])
 
     def block(self, rows: Rows, points: Rows) -> Float64s:
         """Return the exact distances from a few rows to a few points."""

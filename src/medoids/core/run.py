@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import inf, isfinite
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -136,8 +136,7 @@ class Run:
         """Return what ``make`` returned when it was first called: computed once for all starts of the run."""
         if kind not in self._shared:
             self._shared[kind] = make()
-        found: Made = self._shared[kind]
-        return found
+        return cast(Made, self._shared[kind])
 
     def has(self, kind: type) -> bool:
         """Whether something of this kind is shared."""

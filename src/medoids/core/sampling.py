@@ -50,6 +50,5 @@ def with_candidates(problem: Problem, random: np.random.RandomState, rows: Rows,
     """Return some rows in ascending order, with further candidates drawn where they have fewer than k."""
     lacking = k - int(np.count_nonzero(problem.eligible[rows]))
     if lacking > 0:
-        others = np.setdiff1d(problem.candidates, rows)
-        rows = np.concatenate([rows, random.choice(others, lacking, replace=False)])
+        rows = np.concatenate([rows, random.choice(np.setdiff1d(problem.candidates, rows), lacking, replace=False)])
     return np.sort(rows)

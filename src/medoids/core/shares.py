@@ -30,5 +30,4 @@ def count_shares(weights: Float64s, largest: float) -> Rows:
     >>> count_shares(np.array([1.0, 1.0, 0.0, 1.0, 33.0, 1.0]), 8.0)
     array([1, 1, 0, 1, 5, 1])
     """
-    counts: Rows = np.maximum(np.ceil(weights / largest), weights > 0).astype(np.intp)
-    return counts
+    return np.maximum(np.ceil(weights / largest), weights > 0).astype(np.intp)

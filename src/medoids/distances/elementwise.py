@@ -79,9 +79,7 @@ class Elementwise(VectorDistance):
     def _measure(self, numbers: Rows, rows: Floats) -> Float64s:
         if self.exact:
             return np.zeros(len(rows))
-        origin = np.zeros((1, rows.shape[1]), dtype=self.dtype)
-        norms: Float64s = self._fill(rows, slice(None), origin, slice(None))[:, 0]
-        return norms
+        return self._fill(rows, slice(None), np.zeros((1, rows.shape[1]), dtype=self.dtype), slice(None))[:, 0]
 
     def block(self, rows: Index, columns: Index) -> Floats:
         work = self._work

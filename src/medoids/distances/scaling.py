@@ -134,8 +134,7 @@ def _exponent(value: float) -> int:
 
 
 def _row_maxima(X: Floats) -> Float64s:
-    chunks = [np.abs(X[chunk]).max(axis=1, initial=0) for chunk in row_spans(*X.shape)]
-    return np.concatenate([np.zeros(0), *chunks])
+    return np.concatenate([np.zeros(0), *[np.abs(X[chunk]).max(axis=1, initial=0) for chunk in row_spans(*X.shape)]])
 
 
 def _differ_by_less(parts: Any, e: int) -> bool:

@@ -81,8 +81,7 @@ class Sparse(Scalable, Encoded):
             rows.data /= np.repeat(np.maximum.reduceat(np.abs(rows.data), starts), counts[full])
             rows.data /= np.repeat(np.sqrt(np.add.reduceat(rows.data**2, starts)), counts[full])
         with np.errstate(over="ignore"):
-            sizes = np.abs(rows.data) if self._metric == "manhattan" else rows.data**2
-            norms[full] = np.add.reduceat(sizes, starts)
+            norms[full] = np.add.reduceat(np.abs(rows.data) if self._metric == "manhattan" else rows.data**2, starts)
         return rows, norms
 
     def _compare(self, objects: _Normed, i: Rows, others: _Normed, j: Rows) -> Float64s:

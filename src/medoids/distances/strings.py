@@ -109,7 +109,7 @@ class Strings(Encoded):
 
         # Two lists: given the same list twice, rapidfuzz computes half of the block in a slower way. New texts may be
         # longer than the type of this distance allows for.
-        block: Floats = process.cdist(
+        return process.cdist(
             objects[i].tolist(),
             others[j].tolist(),
             scorer=_scorer(self._name, self._normalized),
@@ -117,7 +117,6 @@ class Strings(Encoded):
             dtype=self.dtype if others is self._objects else np.float64,
             workers=1,
         )
-        return block
 
     def cross(self, queries: Any) -> Float64s:
         for row, query in enumerate(queries):

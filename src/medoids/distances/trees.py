@@ -95,8 +95,7 @@ class _Flat:
             first.append(leaf)
         self.labels = np.array(labels.numbers(names), dtype=np.int64)
         self.first = np.array(first, dtype=np.int64)
-        last = {leaf: node for node, leaf in enumerate(first)}
-        self.roots = np.array(sorted(last.values()), dtype=np.int64)
+        self.roots = np.array(sorted({leaf: node for node, leaf in enumerate(first)}.values()), dtype=np.int64)
         self.work = float((self.roots - self.first[self.roots] + 1).sum())
 
 

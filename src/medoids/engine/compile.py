@@ -83,5 +83,4 @@ event.register("numba:compile", _Announcer())
 
 def inline(function: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a small function that kernels call; it stays a plain function, so that kernels that use it can be cached."""
-    jitable: Callable[..., Any] = register_jitable(fastmath=set(FAST_SUMS), error_model="numpy")(function)
-    return jitable
+    return register_jitable(fastmath=set(FAST_SUMS), error_model="numpy")(function)

@@ -168,8 +168,7 @@ class CarriedSums:
 
     def best_swap(self, assignment: Assignment) -> tuple[int, int, Float64s, int] | None:
         """Return (slot, row number, its distances, rows compared) of the best swap, or None if none is accepted."""
-        estimates = self._only_candidates(self._lowest_faces(assignment), assignment)
-        return self._rows.best_swap(assignment, estimates)
+        return self._rows.best_swap(assignment, self._only_candidates(self._lowest_faces(assignment), assignment))
 
     def swap_losses(self, assignment: Assignment) -> Float64s:
         """Return the losses of all swaps, as (slots, rows), by these sums; infinite where there is none."""
@@ -190,8 +189,7 @@ class CarriedSums:
         """Return the lowest loss that each row makes in the place of some medoid."""
         assert self._T is not None
         slots = np.setdiff1d(np.arange(self._k), assignment.fixed)
-        lowest_T: Float64s = self._T[slots].min(axis=0, initial=np.inf)
-        return self._S + lowest_T
+        return np.asarray(self._S + self._T[slots].min(axis=0, initial=np.inf))
 
     def _only_candidates(self, losses: Float64s, assignment: Assignment) -> Float64s:
         """Make the losses of rows that cannot become medoids infinite."""

@@ -238,8 +238,7 @@ def _lower_bound(problem: Problem, run: Run, assignment: Assignment, most: int) 
             sample = np.sort(run.random.choice(rows, m, replace=False))
         else:
             sample = np.sort(run.random.choice(rows, m, p=weights[rows] / weights[rows].sum()))
-        here = float(assignment.d1[sample].mean())
-        below.append(here - _bound_on(problem, run, assignment, sample, np.ones(m)))
+        below.append(float(assignment.d1[sample].mean()) - _bound_on(problem, run, assignment, sample, np.ones(m)))
     reach = float(student.ppf(_LEVEL, _BOUND_SAMPLES - 1)) * float(np.std(below, ddof=1)) / sqrt(_BOUND_SAMPLES)
     return loss - float(np.mean(below)) - reach, _LEVEL
 

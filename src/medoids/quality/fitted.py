@@ -128,5 +128,4 @@ def measured(model: Any, X: Any) -> tuple[Clustering, Dissimilarity, Any, Any]:
 
 def weights_of(found: Clustering, sample_weight: Any) -> Float64s:
     """Return the weights that were given, or else those of the fit."""
-    given = found.sample_weight if sample_weight is None else in_memory(sample_weight)
-    return check_weights(given, len(found.labels))
+    return check_weights(found.sample_weight if sample_weight is None else in_memory(sample_weight), len(found.labels))

@@ -142,8 +142,7 @@ class KPath:
         if criterion == "elbow":
             why = f"the loss, {self.losses[k]:.4g}, bends most here"
         elif criterion == "stability":
-            rand = self.stability[k]
-            why = f"fits on halves of the data agree best, with an adjusted Rand index of {rand:.2f}"
+            why = f"fits on halves of the data agree best, with an adjusted Rand index of {self.stability[k]:.2f}"
         else:
             error = self.silhouettes[k].error if criterion == "silhouette" else 0
             value = f"{self.scores[criterion][ks == k][0]:.3f}{f' ± {1.96 * error:.3f}' if error else ''}"
@@ -304,7 +303,7 @@ def _path(X: Any, sample_weight: Any, settings: Settings) -> tuple[KPath, Dissim
                 values = medoid_silhouettes(assignment.d1, assignment.d2) if part.k > 1 else np.full(n, np.nan)
                 ratios.append(float(weights @ values / weights.sum()))
             found_silhouettes = _silhouettes(problem, run, clusterings)
-        path = KPath(
+        return KPath(
             clusterings=clusterings,
             losses={k: found.loss for k, found in clusterings.items()},
             silhouettes=found_silhouettes,
@@ -321,8 +320,7 @@ def _path(X: Any, sample_weight: Any, settings: Settings) -> tuple[KPath, Dissim
             n_evaluations=run.tally.computed,
             counts=_since({}, run.tally.counts),
             _data=(X, sample_weight, settings),
-        )
-        return path, problem.distance
+        ), problem.distance
 
 
 def _seed(random_state: Any) -> int:
@@ -384,8 +382,7 @@ def _depth(ks: npt.NDArray[Any], losses: npt.NDArray[np.float64]) -> npt.NDArray
     """
     across = (ks - ks[0]) / (ks[-1] - ks[0])
     height = (losses[0] - losses[-1]) or 1.0
-    depth: npt.NDArray[np.float64] = np.round(1 - across - (losses - losses[-1]) / height, 12)
-    return depth
+    return np.asarray(np.round(1 - across - (losses - losses[-1]) / height, 12))
 
 
 def _agreement(problem: Problem, run: Run, ks: Sequence[int]) -> dict[int, float]:

@@ -162,9 +162,7 @@ def medoid_silhouettes(d1: Float64s, d2: Float64s) -> Float64s:
     >>> medoid_silhouettes(np.array([1.0, 0.0]), np.array([4.0, 0.0])).tolist()
     [0.75, 1.0]
     """
-    ratio = np.divide(d1, d2, out=np.zeros(len(d1)), where=d2 != 0)
-    found: Float64s = np.clip(1 - ratio, -1, 1)
-    return found
+    return np.asarray(np.clip(1 - np.divide(d1, d2, out=np.zeros(len(d1)), where=d2 != 0), -1, 1))
 
 
 def silhouettes(
@@ -215,8 +213,7 @@ def _values(totals: Float64s, masses: Float64s, own: Rows, w: Float64s, itself: 
     means[at] = np.inf
     b = means.min(axis=0)
     high = np.maximum(a, b)
-    found: Float64s = np.divide(b - a, high, out=np.zeros(len(own)), where=(high != 0) & ~alone)
-    return found
+    return np.asarray(np.divide(b - a, high, out=np.zeros(len(own)), where=(high != 0) & ~alone))
 
 
 def _width(distance: Dissimilarity, n: int) -> int:

@@ -193,5 +193,4 @@ def restored_medoids(body: dict[str, Any], path: Any) -> tuple[Any, Dissimilarit
         distance = restored(data, metric, kind, parameters_of(body), fitted)
     except (ValueError, TypeError, OverflowError) as error:
         raise invalid(path, error) from None
-    centers = as_centers(decoded, body["medoids"]["types"]) if kind == "table" else data
-    return centers, distance
+    return as_centers(decoded, body["medoids"]["types"]) if kind == "table" else data, distance

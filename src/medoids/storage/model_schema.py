@@ -184,8 +184,7 @@ def _tree(value: Any, where: str) -> None:
 
 def _sparse_row(width: int) -> Form:
     def form(value: Any, where: str) -> None:
-        columns = sequence(whole(0, width - 1), distinct=True)
-        record({"columns": columns, "values": sequence(number())})(value, where)
+        record({"columns": sequence(whole(0, width - 1), distinct=True), "values": sequence(number())})(value, where)
         sequence(anything, length=len(value["columns"]))(value["values"], f"{where}.values")
 
     return form

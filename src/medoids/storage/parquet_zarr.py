@@ -90,8 +90,7 @@ class _ParquetRows(StoredRows):
         for file, part in zip(files, self._files, strict=True):
             if not set(self._columns) <= set(part.schema_arrow.names):
                 raise ValueError(f"{file} does not have the columns of {files[0]}: {', '.join(self._columns)}")
-        empty = (pa.array([], kind).to_numpy(zero_copy_only=False) for kind in kinds.values())
-        self.dtype = np.result_type(*empty)
+        self.dtype = np.result_type(*(pa.array([], kind).to_numpy(zero_copy_only=False) for kind in kinds.values()))
         self.shape = sum(part.metadata.num_rows for part in self._files), len(self._columns)
 
     def __getitem__(self, rows: slice) -> Floats:
@@ -104,8 +103,7 @@ class _ParquetRows(StoredRows):
                     table = file.read_row_group(group, columns=self._columns)
                     parts.append(self._numbers(table, at)[max(0, start - at) : stop - at])
                 at += count
-        found: Floats = np.concatenate(parts)[::step]
-        return found
+        return np.concatenate(parts)[::step]
 
     def chunks(self) -> Iterator[Floats]:
         at = 0
@@ -129,8 +127,7 @@ def parquet_files(folder: Path) -> list[Path]:
     """Return the Parquet files in a folder and below it, in the order in which Dask and Spark number them."""
 
     def by_number(path: Path) -> list[Any]:  # part.2 before part.10
-        pieces = re.split(r"(\d+)", "\0".join(path.parts))
-        return [int(piece) if piece.isdigit() else piece for piece in pieces]
+        return [int(piece) if piece.isdigit() else piece for piece in re.split(r"(\d+)", "\0".join(path.parts))]
 
     return sorted(folder.rglob("*.parquet"), key=by_number)
 

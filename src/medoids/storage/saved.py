@@ -223,9 +223,7 @@ def state_of(random: np.random.RandomState) -> dict[str, Any]:
     >>> int(random.randint(1000)) == int(random_of(state).randint(1000))
     True
     """
-    state = random.get_state(legacy=False)
-    plain: dict[str, Any] = json.loads(json.dumps(state, default=lambda value: value.tolist()))
-    return plain
+    return dict(json.loads(json.dumps(random.get_state(legacy=False), default=lambda value: value.tolist())))
 
 
 def random_of(state: dict[str, Any]) -> np.random.RandomState:
