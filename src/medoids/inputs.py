@@ -267,8 +267,7 @@ def _check_finite_sparse(X: Any) -> None:
 def _check_objects(X: Any) -> Any:
     """Check any sequence, for a callable: a list, a 1-D array, a column of a frame."""
     _refuse_scalars(X)
-    column = _text_column(X)
-    if column is not None:
+    if (column := _text_column(X)) is not None:
         return column
     if isinstance(X, np.ndarray):
         return X

@@ -496,8 +496,7 @@ def warn_of_limit(
         start = f" before the start was complete: {drawn} of {problem.k} medoids are drawn at random" if drawn else ""
         message = f"stopped at {limit}{start}; increase {limit}{known}"
     elif run.proof is not None:
-        message = run.proof.note
-        if not message:
+        if not (message := run.proof.note):
             return
     elif not solution.converged and not run.stopped and solution.n_swaps >= problem.max_iter:
         message = f"did not converge within max_iter={problem.max_iter} swaps; increase max_iter"

@@ -482,16 +482,14 @@ def check_sizes(min_size: Any, max_size: Any, n: int, k: Any, algorithm: str) ->
 def check_k_range(k_range: Any, n_positive: int, least: int) -> list[int]:
     """Return the numbers of clusters to try, ascending; by default 2 to 10, or fewer if there are not enough rows."""
     if k_range is None:
-        ks = list(range(max(2, least), min(10, n_positive - 1) + 1))
-        if not ks:
+        if not (ks := list(range(max(2, least), min(10, n_positive - 1) + 1))):
             raise ValueError(
                 f"{n_positive} rows are too few to choose a number of clusters; pass k_range or n_clusters"
             )
         return ks
     if isinstance(k_range, (str, bytes)) or not isinstance(k_range, Iterable):
         raise TypeError(f"k_range={k_range!r} must be a range or a list of integers, such as range(2, 21)")
-    ks = sorted({check_count("k_range", k, 1) for k in k_range})
-    if not ks:
+    if not (ks := sorted({check_count("k_range", k, 1) for k in k_range})):
         raise ValueError("k_range is empty; pass at least one number of clusters, such as range(2, 21)")
     if ks[-1] > n_positive:
         raise ValueError(f"k_range goes to {ks[-1]}, but only {n_positive} rows can be medoids; end it there or before")

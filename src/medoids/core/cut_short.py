@@ -75,8 +75,7 @@ def _finish(rows: RowSource, *, from_sample: bool) -> tuple[Solution, int]:
 def _quick_start(rows: RowSource, chosen: list[int]) -> Assignment:
     """Complete some medoids by drawn ones."""
     problem, run = rows.problem, rows.run
-    size = _sample_size(problem)
-    if size is None:
+    if (size := _sample_size(problem)) is None:
         return complete(rows, chosen)
     sample, weights = draw(problem, run.random, chosen, size)
     part = problem.part(sample, weights, init=problem.init, max_iter=0)

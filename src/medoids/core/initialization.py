@@ -88,8 +88,7 @@ RANDOM_INITS: dict[str, Callable[[RowSource], Rows]] = {
 def initialize(rows: RowSource) -> Assignment:
     """Return the state at any start but BUILD, with its one record in the trace."""
     problem, run = rows.problem, rows.run
-    resumed = run.resume(rows.assign)
-    if resumed is not None:
+    if (resumed := run.resume(rows.assign)) is not None:
         return resumed
     with run.phase("build"):
         medoids = RANDOM_INITS[problem.init](rows) if isinstance(problem.init, str) else problem.init

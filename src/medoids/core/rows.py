@@ -61,8 +61,7 @@ class RowSource:
 
     def add(self, assignment: Assignment, i: int) -> None:
         """Make row i the next medoid."""
-        row = self._known.get(i)
-        if row is None:
+        if (row := self._known.get(i)) is None:
             with self.run.phase("assignment"):
                 row = self.row(i, assignment.d2)
         assignment.add(i, row)

@@ -129,8 +129,7 @@ class Gower(Encoded):
 
     def _encode(self, queries: Any) -> Float64s:
         table = table_columns(queries)
-        lacking = [column.name for column in self._columns if column.name not in table]
-        if lacking:
+        if lacking := [column.name for column in self._columns if column.name not in table]:
             raise ValueError(f"X lacks column {lacking[0]!r} of the fit; its columns are {list(table)}")
         return self._as_numbers(table, "query")
 
@@ -168,8 +167,7 @@ def table_columns(X: Any) -> dict[Any, Any]:
 
 
 def _check_names(parameter: str, given: Any, names: list[Any]) -> None:
-    unknown = [name for name in given if name not in names]
-    if unknown:
+    if unknown := [name for name in given if name not in names]:
         raise ValueError(
             f"metric_params: {parameter} names column {unknown[0]!r}, but X has no such column; it has {names}"
         )

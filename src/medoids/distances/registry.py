@@ -412,14 +412,12 @@ def restored(
 def _named(X: Any, metric: str, kind: str, parameters: dict[str, Any], fitted: dict[str, Any]) -> Dissimilarity:
     """Return the dissimilarity of a metric that has a name."""
     entry = find_metric(metric, kind)
-    unknown = sorted(set(parameters) - set(entry.parameters))
-    if unknown:
+    if unknown := sorted(set(parameters) - set(entry.parameters)):
         takes = f"takes {sorted(entry.parameters)}" if entry.parameters else "takes none"
         raise ValueError(f"metric_params: {unknown[0]!r} is unknown; metric={entry.name!r} {takes}")
     parameters = {**entry.parameters, **parameters, **fitted}
     if entry.degree is not None:
         scaling = UnitRule(entry.name, entry.degree, parameters.get("p", _MINKOWSKI_POWERS.get(entry.name)))
-        e = scaling.unit(X, float32=entry.kind == "vectors" and len(X) > SMALL)
-        if e is not None:
+        if (e := scaling.unit(X, float32=entry.kind == "vectors" and len(X) > SMALL)) is not None:
             return Scaled(X, partial(_make, entry.name, entry.kind, parameters), e, scaling)
     return entry.make(X, parameters)

@@ -47,8 +47,7 @@ class Scalable(Dissimilarity):
     def cross(self, queries: Any) -> Float64s:
         if found := self.scaling():
             X, make, scaling = found
-            e = scaling.unit(X, queries)
-            if e is not None:
+            if (e := scaling.unit(X, queries)) is not None:
                 return Scaled(X, make, e, scaling).cross(queries)
         return self.cross_unscaled(queries)
 

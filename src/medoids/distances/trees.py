@@ -86,8 +86,7 @@ class _Flat:
         stack: list[tuple[Hashable, Iterator[Any], int]] = [(*opened(tree), 0)]
         while stack:
             label, children, leaf = stack[-1]
-            child = next(children, _END)
-            if child is not _END:
+            if (child := next(children, _END)) is not _END:
                 stack.append((*opened(child), len(names)))
                 continue
             stack.pop()

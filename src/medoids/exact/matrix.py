@@ -84,8 +84,7 @@ class Matrix:
         self.exact = exact or distance.exact
         self.margin = 0.0 if self.exact else MARGIN
         with run.phase("matrix"):
-            given = _given(problem)
-            if given is not None:
+            if (given := _given(problem)) is not None:
                 run.allowance.claim(given.size)
                 run.tally.add(computed=given.size)
             self.values: Floats = self._compute(problem, run) if given is None else given

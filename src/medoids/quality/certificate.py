@@ -211,8 +211,7 @@ def _best_swap(problem: Problem, run: Run, assignment: Assignment) -> tuple[int,
     """Compare all swaps on all points; return (slot, row, loss)."""
     sums = CarriedSums(MatrixRows(problem, run), problem.eligible, problem.k, run.threads)
     sums.follow(assignment, swaps=True)
-    best = sums.best_swap(assignment)
-    if best is None:
+    if (best := sums.best_swap(assignment)) is None:
         return None
     slot, i, row, _ = best
     return slot, i, float(assignment.swap_losses(row)[slot])

@@ -360,8 +360,7 @@ def _silhouettes(problem: Problem, run: Run, clusterings: dict[int, Clustering])
     rows = problem.references
     if problem.n > SMALL and len(rows) > _SILHOUETTE_POINTS:
         rows = np.sort(run.random.choice(rows, _SILHOUETTE_POINTS, replace=False))
-    ks = [k for k in clusterings if k > 1]
-    if not ks:
+    if not (ks := [k for k in clusterings if k > 1]):
         return {}
     distance: Dissimilarity = run.distance
     with run.phase("silhouette"):

@@ -85,8 +85,7 @@ def _add(digest: Any, value: Any) -> None:
         digest.update(f"{value.dtype.str}{value.shape}".encode())
         digest.update(np.ascontiguousarray(value).data)
         return
-    parts = _parts(value)
-    if parts is None:
+    if (parts := _parts(value)) is None:
         digest.update(f"{type(value).__name__}:{_text(value)};".encode("utf-8", "surrogatepass"))
         return
     digest.update(f"{len(parts)}[".encode())

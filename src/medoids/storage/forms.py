@@ -148,8 +148,7 @@ def record(forms: Mapping[str, Form], *, optional: Mapping[str, Form] | None = N
     known = {**forms, **(optional or {})}
 
     def check(value: Any, where: str) -> None:
-        missing = [name for name in forms if name not in value]
-        if missing:
+        if missing := [name for name in forms if name not in value]:
             raise ValueError(f"{where} has no {missing[0]}")
         for name, part in value.items():
             if name in known:

@@ -129,8 +129,7 @@ def _check_fitted(body: dict[str, Any]) -> None:
 
 
 def _check_columns(body: dict[str, Any]) -> None:
-    columns = body["fitted"].get("columns")
-    if columns is None:
+    if (columns := body["fitted"].get("columns")) is None:
         raise ValueError("model.fitted has no columns")
     if {column["name"] for column in columns} != set(body["columns"]):
         raise ValueError("model.fitted.columns has other names than model.columns")

@@ -196,8 +196,7 @@ def _check_consistency(state: dict[str, Any], bounds: Bounds) -> None:
     medoids, position, frozen, best = state["medoids"], state["position"], list(bounds.frozen), state["best"]
     complete = [kept for kept in (best and best["medoids"], position.get("search", [None])[-1]) if kept]
     proposed = [row for _, row in position.get("round", [[]])[0]]
-    excluded = {*medoids, *proposed}.union(*complete) & set(bounds.excluded)
-    if excluded:
+    if excluded := {*medoids, *proposed}.union(*complete) & set(bounds.excluded):
         raise ValueError(f"state has row {min(excluded)} as a medoid, but it is no candidate")
     swaps = sum(step["phase"] == "swap" for step in state["trace"])
     if position["swaps"] != swaps:
