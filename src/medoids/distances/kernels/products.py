@@ -94,11 +94,8 @@ def narrow_block(A, B, square_rows, square_columns, X, rows, columns, shift, sca
 @kernel(fast_sums=True)
 def direct_block(X, rows, columns, shift, scale, power, out):  # type: ignore[no-untyped-def]
     """Fill ``out`` with distances summed directly: for a few rows, cheaper than preparing X for a matrix product."""
-    for b in range(len(columns)):
-        j = columns[b]
-        for a in range(len(rows)):
-            i = rows[a]
-            if (scale[i] == 0) != (scale[j] == 0):
-                out[a, b] = 1.0  # one of them has no direction
-            else:
-                out[a, b] = _power(_square(X, i, j, shift, scale), power)
+    for b, j in enumerate(columns):
+        for a, i in enumerate(rows):
+            # 1 if one of them has no direction.
+            lonely = (scale[i] == 0) != (scale[j] == 0)
+            out[a, b] = 1.0 if lonely else _power(_square(X, i, j, shift, scale), power)

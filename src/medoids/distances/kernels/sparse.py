@@ -35,8 +35,7 @@ def _sums(term: Callable[..., Any]) -> Callable[..., Any]:
                 i = rows[first + lane]
                 for at in range(starts[i], starts[i + 1]):
                     table[indices[at], lane] = data[at]
-            for b in range(len(columns)):
-                j = columns[b]
+            for b, j in enumerate(columns):
                 totals[:] = 0.0
                 for at in range(starts_y[j], starts_y[j + 1]):
                     y, f = data_y[at], indices_y[at]
@@ -78,10 +77,9 @@ def _merge(data, indices, at, end, data_y, indices_y, at_y, end_y, squared):  # 
 @kernel()
 def finish(data, indices, starts, rows, norms, data_y, indices_y, starts_y, columns, norms_y, metric, same, out):  # type: ignore[no-untyped-def]
     """Turn sums into distances in place; ``metric`` is its number in `SPARSE_METRICS`."""
-    for a in range(len(rows)):
-        i = rows[a]
-        for b in range(len(columns)):
-            j, total = columns[b], out[a, b]
+    for a, i in enumerate(rows):
+        for b, j in enumerate(columns):
+            total = out[a, b]
             if same and i == j:
                 out[a, b] = 0.0
                 continue

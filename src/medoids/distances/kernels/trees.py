@@ -48,10 +48,8 @@ def edit(  # type: ignore[no-untyped-def]
     for j in columns:
         most_y = max(most_y, nodes_y[j + 1] - nodes_y[j])
     forest, tree = np.empty((most + 1, most_y + 1)), np.empty((most, most_y))
-    for a in range(len(rows)):
-        i = rows[a]
-        for b in range(len(columns)):
-            j = columns[b]
+    for a, i in enumerate(rows):
+        for b, j in enumerate(columns):
             for x in range(keys[i], keys[i + 1]):
                 for y in range(keys_y[j], keys_y[j + 1]):
                     _subtrees(
