@@ -82,8 +82,7 @@ class Elementwise(VectorDistance):
         return self._fill(rows, slice(None), np.zeros((1, rows.shape[1]), dtype=self.dtype), slice(None))[:, 0]
 
     def block(self, rows: Index, columns: Index) -> Floats:
-        work = self._work
-        return self._fill(work, rows, work, columns, single=not self.exact)
+        return self._fill(self._work, rows, self._work, columns, single=not self.exact)
 
     def exact_block(self, rows: Index, columns: Index) -> Float64s:
         return self._fill(self._X, rows, self._X, columns)

@@ -97,10 +97,11 @@ class Gower(Encoded):
         columns: list[dict[str, Any]] | None = None,
     ) -> None:
         table = table_columns(X)
-        if columns is None:
-            fitted = _fit_all(X, table, weights, categorical, type)
-        else:
-            fitted = [_Column.restored(column, table[column["name"]]) for column in columns]
+        fitted = (
+            _fit_all(X, table, weights, categorical, type)
+            if columns is None
+            else [_Column.restored(column, table[column["name"]]) for column in columns]
+        )
         # Numbers first, then what is compared, then what is compared unless both rows lack it.
         self._columns = sorted(fitted, key=lambda column: (column.asymmetric, column.range == 0))
         self._numeric = sum(column.range > 0 for column in fitted)

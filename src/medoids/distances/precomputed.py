@@ -36,9 +36,8 @@ class Precomputed(Dissimilarity):
         return self.matrix[np.ix_(rows, columns)]
 
     def take(self, rows: Index) -> Precomputed:
-        if self.n_rows != self.n:  # medoids without points, which have no distances among themselves: for `cross`
-            return Precomputed(self.matrix[rows, :0])
-        return Precomputed(self.block(rows, rows))
+        # Medoids that are no points have no distances among themselves: they are for `cross`.
+        return Precomputed(self.matrix[rows, :0] if self.n_rows != self.n else self.block(rows, rows))
 
     def cross(self, queries: Floats) -> Float64s:
         """Return entry [q, i] of ``queries`` as d(i, q), as scikit-learn orients precomputed kernels."""

@@ -381,11 +381,11 @@ def dissimilarity(
     parameters = dict(metric_params or {})
     if callable(metric):
         symmetric, triangle = (bool(parameters.pop(name, False)) for name in ("symmetric", "triangle"))
-        function: Dissimilarity
-        if is_jitted(metric):
-            function = JittedDistance(X, metric, parameters, symmetric)
-        else:
-            function = CallableDistance(X, metric, parameters, symmetric, calls)
+        function: Dissimilarity = (
+            JittedDistance(X, metric, parameters, symmetric)
+            if is_jitted(metric)
+            else CallableDistance(X, metric, parameters, symmetric, calls)
+        )
         function.triangle = triangle
         return function
     return _named(X, metric, kind_of(metric, X), parameters, {})

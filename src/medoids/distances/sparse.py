@@ -57,8 +57,7 @@ class Sparse(Scalable, Encoded):
         self._store((rows, norms))
 
     def _store(self, objects: _Normed) -> None:
-        self._objects = objects
-        self.n = objects[0].shape[0]
+        self._objects, self.n = objects, objects[0].shape[0]
 
     def _select(self, numbers: Rows) -> _Normed:
         rows, norms = self._objects

@@ -75,13 +75,10 @@ class Strings(Encoded):
         weights = self._parameters.get("weights", (1, 1, 1))
         self.symmetric = weights[0] == weights[1]
         self.triangle = self.symmetric and self._metric in _TRIANGLE
-        self.dtype = np.dtype(np.float64)
-        if not self._normalized and self._name not in _FRACTIONS:
-            self.dtype = np.min_scalar_type(2 * longest * max(weights))
-        if self._name == "damerau_levenshtein" or weights not in ((1, 1, 1), (1, 1, 2)):
-            self.cost = COSTS["cells"].of(mean**2)
-        else:
-            self.cost = COSTS["bits"].of(mean**2) + mean
+        fraction = self._normalized or self._name in _FRACTIONS
+        self.dtype = np.dtype(np.float64) if fraction else np.min_scalar_type(2 * longest * max(weights))
+        by_cells = self._name == "damerau_levenshtein" or weights not in ((1, 1, 1), (1, 1, 2))
+        self.cost = COSTS["cells"].of(mean**2) if by_cells else COSTS["bits"].of(mean**2) + mean
 
     def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> Strings:
         other = copy(self)

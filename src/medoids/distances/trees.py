@@ -40,8 +40,7 @@ class Trees(Encoded):
         self._store(_Forest([_Flat(tree, self._labels) for tree in trees]))
 
     def _store(self, objects: _Forest) -> None:
-        self._objects = objects
-        self.n = len(objects.trees)
+        self._objects, self.n = objects, len(objects.trees)
         self.cost = COSTS["trees"].of(float(np.mean([tree.work for tree in objects.trees])) ** 2)
 
     def _select(self, numbers: Rows) -> _Forest:
@@ -88,10 +87,10 @@ class _Flat:
             label, children, leaf = stack[-1]
             if (child := next(children, _END)) is not _END:
                 stack.append((*opened(child), len(names)))
-                continue
-            stack.pop()
-            names.append(label)
-            first.append(leaf)
+            else:
+                stack.pop()
+                names.append(label)
+                first.append(leaf)
         self.labels = np.array(labels.numbers(names), dtype=np.int64)
         self.first = np.array(first, dtype=np.int64)
         self.roots = np.array(sorted({leaf: node for node, leaf in enumerate(first)}.values()), dtype=np.int64)
@@ -113,6 +112,4 @@ def opened(node: Any) -> tuple[Hashable, Iterator[Any]]:
             # With the type: 1, 1.0 and True are equal in Python, and not the same program.
             values += [(type(part).__name__, part) for part in parts if not isinstance(part, (ast.AST, type(None)))]
         return tuple(values), iter(children)
-    if isinstance(node, (tuple, list)):
-        return node[0], iter(node[1:])
-    return node, iter(())
+    return (node[0], iter(node[1:])) if isinstance(node, (tuple, list)) else (node, iter(()))
