@@ -155,9 +155,8 @@ def _remove(path: Path) -> None:
 
 def _remove_stale_drafts(target: Path) -> None:
     """Remove what dead writers left beside a file whose lock is held."""
-    drafts = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}\.part")
     for path in target.parent.iterdir():
-        if drafts.fullmatch(path.name):
+        if re.fullmatch(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}\.part", path.name):
             _remove(path)
 
 

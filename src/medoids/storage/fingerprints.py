@@ -84,13 +84,12 @@ def _add(digest: Any, value: Any) -> None:
     if isinstance(value, np.ndarray) and value.dtype != object:
         digest.update(f"{value.dtype.str}{value.shape}".encode())
         digest.update(np.ascontiguousarray(value).data)
-        return
-    if (parts := _parts(value)) is None:
+    elif (parts := _parts(value)) is None:
         digest.update(f"{type(value).__name__}:{_text(value)};".encode("utf-8", "surrogatepass"))
-        return
-    digest.update(f"{len(parts)}[".encode())
-    for part in parts:
-        _add(digest, part)
+    else:
+        digest.update(f"{len(parts)}[".encode())
+        for part in parts:
+            _add(digest, part)
 
 
 def _parts(value: Any) -> list[Any] | None:

@@ -107,18 +107,12 @@ def _check_fitted(body: dict[str, Any]) -> None:
     """Check what was fitted: a parameter of the metric, the columns of a table, or the scale of the columns."""
     kind, width = body["kind"], body["width"]
     row = sequence(number(), length=width)
-    forms: dict[str, Form] = {}
-    if kind == "vectors":
-        forms = {
-            "scaling": record({"centre": row, "spread": row}),
-            "V": row,
-            "VI": sequence(row, length=width),
-        }
-    elif kind == "series":
-        forms = {"layout": text(("channels_first", "channels_last"))}
-    elif kind == "table":
-        forms = {"columns": sequence(_COLUMN, length=len(body["columns"]))}
-    record({}, optional=forms)(body["fitted"], "model.fitted")
+    forms: dict[str, dict[str, Form]] = {
+        "vectors": {"scaling": record({"centre": row, "spread": row}), "V": row, "VI": sequence(row, length=width)},
+        "series": {"layout": text(("channels_first", "channels_last"))},
+        "table": {"columns": sequence(_COLUMN, length=len(body["columns"] or ()))},
+    }
+    record({}, optional=forms.get(kind))(body["fitted"], "model.fitted")
     for name in ("V", "VI"):
         if name in body["fitted"] and name not in find_metric(body["metric"], kind).parameters:
             raise ValueError(f"model.fitted has {name}, which metric {body['metric']} does not take")
@@ -152,11 +146,10 @@ def _medoids(body: dict[str, Any]) -> Form:
         cell = either(nothing, number()) if takes_gaps(body["metric"]) else number()
         row = _sparse_row(width or 1) if kind == "sparse" else sequence(cell, length=width)
         return record({"dtype": text(DTYPES), "rows": sequence(row, length=k)})
-    if kind == "series":
-        medoid = either(sequence(number(), least=1), sequence(sequence(number(), least=1), least=1))
-    else:
-        medoid = {"strings": plain_value, "sets": sequence(plain_value), "trees": _tree}[kind]
-    return sequence(medoid, length=k)
+    samples = sequence(number(), least=1)
+    series = either(samples, sequence(samples, least=1))
+    forms = {"series": series, "strings": plain_value, "sets": sequence(plain_value), "trees": _tree}
+    return sequence(forms[kind], length=k)
 
 
 def _table_row(types: list[str]) -> Form:
