@@ -277,7 +277,6 @@ class Assignment:
         labels = self.nearest.copy()
         if not self.members:
             return labels
-        slots = np.arange(len(self.medoids))
         ties = self.lookup.between(np.array(self.medoids)).diagonal() <= self.d1[self.medoids]
-        labels[np.asarray(self.medoids)[ties]] = slots[ties]
+        labels[np.asarray(self.medoids)[ties]] = np.flatnonzero(ties)
         return labels

@@ -9,7 +9,7 @@ import numpy as np
 from medoids.core.assignment import Assignment, lowest
 from medoids.core.lowest_sums import LowestSums
 from medoids.core.rows import RowSource
-from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.arrays import Rows
 
 __all__ = ["RANDOM_INITS", "complete", "initialize"]
 
@@ -30,20 +30,14 @@ def complete(rows: RowSource, medoids: Iterable[int]) -> Assignment:
     problem, assignment = rows.problem, rows.assign(medoids)
     eligible = problem.eligible
     weights = np.zeros(len(eligible)) if problem.rectangular else np.where(eligible, problem.weights, 0)
-
-    def chances() -> Float64s:
-        alike = problem.rectangular or not assignment.medoids
-        out: Float64s = weights * (1.0 if alike else np.maximum(assignment.d1, 0))
-        return out
-
-    chance = chances()
     while len(assignment.medoids) < problem.k:
+        alike = problem.rectangular or not assignment.medoids
+        chance = weights * (1.0 if alike else np.maximum(assignment.d1, 0))
         chance[assignment.medoids] = 0
         if not chance.any():  # only duplicates of medoids are left
             chance = eligible.astype(float)
             chance[assignment.medoids] = 0
         rows.add(assignment, int(rows.run.random.choice(len(eligible), p=chance / chance.sum())))
-        chance = chances()
     return assignment
 
 

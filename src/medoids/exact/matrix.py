@@ -25,9 +25,7 @@ MARGIN = 2e-6
 
 def matrix_bytes(problem: Problem, *, exact: bool = False) -> int:
     """Return the memory that the matrix takes, in float64 if ``exact``; 0 if it was given."""
-    if _given(problem) is not None:
-        return 0
-    return problem.n**2 * (8 if exact else problem.distance.dtype.itemsize)
+    return 0 if _given(problem) is not None else problem.n**2 * (8 if exact else problem.distance.dtype.itemsize)
 
 
 def matrix_evaluations(problem: Problem) -> int:
@@ -128,9 +126,7 @@ class MatrixRows(RowSource):
             self.add(assignment, i)
 
     def block(self, rows: Rows, points: Rows) -> Float64s:
-        if not self.matrix.exact:
-            return super().block(rows, points)
-        return np.asarray(self.matrix.values[np.ix_(rows, points)], dtype=np.float64)
+        return self._estimate(rows, points) if self.matrix.exact else super().block(rows, points)
 
     def lookup(self) -> Lookup:
         return super().lookup() if self.matrix.exact else EstimatedRows(self.measure, self._estimate)

@@ -231,12 +231,10 @@ def _lower_bound(problem: Problem, run: Run, assignment: Assignment, most: int) 
         return _bound_on(problem, run, assignment, rows, weights[rows]), 1.0
     m = min(len(rows), max(_LEAST_POINTS, most // 2 // problem.n))
     equal = bool((weights[rows] == weights[rows[0]]).all())
+    chances = None if equal else weights[rows] / weights[rows].sum()
     below = []
     for _ in range(_BOUND_SAMPLES):
-        if equal:
-            sample = np.sort(run.random.choice(rows, m, replace=False))
-        else:
-            sample = np.sort(run.random.choice(rows, m, p=weights[rows] / weights[rows].sum()))
+        sample = np.sort(run.random.choice(rows, m, replace=not equal, p=chances))
         below.append(float(assignment.d1[sample].mean()) - _bound_on(problem, run, assignment, sample, np.ones(m)))
     reach = float(student.ppf(_LEVEL, _BOUND_SAMPLES - 1)) * float(np.std(below, ddof=1)) / sqrt(_BOUND_SAMPLES)
     return loss - float(np.mean(below)) - reach, _LEVEL
