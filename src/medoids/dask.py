@@ -302,11 +302,11 @@ reason_, n_features_in_, feature_names_in_
 
     def predict(self, X: Any) -> Any:
         """Return the nearest medoid's position for each row: a Dask array for Dask's collections, else an array."""
-        return self._apply(X, _labels, (), np.intp)
+        return self._apply(X, Nearest.labels, (), np.intp)
 
     def transform(self, X: Any) -> Any:
         """Return the distances from each medoid to new data, of shape (rows, k), in the same way."""
-        return self._apply(X, _distances, (len(self._fitted().medoid_indices_),), np.float64)
+        return self._apply(X, Nearest.distances, (len(self._fitted().medoid_indices_),), np.float64)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return minus the sum of distances from new data to the nearest medoids."""
@@ -327,13 +327,13 @@ reason_, n_features_in_, feature_names_in_
             frame = dask.is_dask_collection(X) and hasattr(X, "columns")
             validate_data(self, X._meta if frame else X, reset=False, skip_check_array=True)
         if not dask.is_dask_collection(X):
-            return work(X, self._nearest)
+            return work(self._nearest, X)
         nearest = dask.delayed(self._nearest, pure=True)
         sizes = X.chunks[0] if hasattr(X, "chunks") else None
         parts = []
         for at, part in enumerate(_delayed(X, "X")):
             size = np.nan if sizes is None else sizes[at]
-            parts.append(da.from_delayed(dask.delayed(work)(part, nearest), shape=(size, *shape), dtype=dtype))
+            parts.append(da.from_delayed(dask.delayed(work)(nearest, part), shape=(size, *shape), dtype=dtype))
         return da.concatenate(parts, allow_unknown_chunksizes=True)
 
 
@@ -352,13 +352,9 @@ class Nearest:
             return np.zeros((0, self.k))
         return self.medoids.cross(check_data(part, self._metric, kind=self.kind)).T
 
-
-def _distances(part: Any, nearest: Nearest) -> Any:
-    return nearest.distances(part)
-
-
-def _labels(part: Any, nearest: Nearest) -> Any:
-    return nearest.distances(part).argmin(axis=1)
+    def labels(self, part: Any) -> Any:
+        """The nearest of them to each row of a partition."""
+        return self.distances(part).argmin(axis=1)
 
 
 def _own_medoids(
