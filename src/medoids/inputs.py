@@ -193,9 +193,8 @@ def _refuse_columns(X: Any, metric: Any) -> None:
         return
     for name, column in zip(frame.columns, frame.iter_columns(), strict=True):
         kind = column.dtype
-        if kind.is_numeric() or kind in (nw.Boolean, nw.Unknown):
-            continue
-        if kind == nw.Object and not any(isinstance(value, (str, bytes)) for value in column.head(1000).to_list()):
+        unlike_text = kind == nw.Object and not any(isinstance(v, (str, bytes)) for v in column.head(1000).to_list())
+        if kind.is_numeric() or kind in (nw.Boolean, nw.Unknown) or unlike_text:
             continue
         word = "text" if kind in (nw.String, nw.Object) else str(kind).lower().split("(")[0]
         value = column.head(1).to_list()
