@@ -142,7 +142,7 @@ def _check_numbers(X: Any, metric: Any, kind: str, estimator: Any, *, reset: boo
             X = _converted(X, np.float64)  # the kernels do not support these types
         if takes_gaps(metric):
             _check_known(X)
-        else:
+        elif X.dtype.kind == "f":
             _check_finite(X, kind)
         release(X)
     return X
@@ -220,8 +220,6 @@ def _refuse_ragged(X: Any, metric: Any) -> None:
 
 
 def _check_finite(X: Floats, kind: str) -> None:
-    if X.dtype.kind != "f":
-        return
     for start in range(0, len(X), _ROWS_PER_SUM):
         part = X[start : start + _ROWS_PER_SUM]
         if start % _ROWS_PER_RELEASE == 0:

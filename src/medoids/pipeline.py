@@ -436,11 +436,10 @@ class _Starts:
 
     def _compare(self, solution: Solution) -> None:
         found = solution.assignment
-        if self.best is not None and not self.best.assignment.improves(found.loss, found.magnitude):
-            return
-        self.best = solution
-        if self._run.journal is not None:
-            self._run.journal.best = Best(list(found.medoids), solution.n_swaps, solution.converged, solution.trace)
+        if self.best is None or self.best.assignment.improves(found.loss, found.magnitude):
+            self.best = solution
+            if self._run.journal is not None:
+                self._run.journal.best = Best(list(found.medoids), solution.n_swaps, solution.converged, solution.trace)
 
     def rows(self) -> RowSource:
         """Return the cheapest source of rows: the matrix, if it was computed."""

@@ -295,13 +295,11 @@ def check_callback(callback: Any) -> None:
 def check_checkpoint(checkpoint: Any, resume: Any, n_clusters: Any) -> None:
     if not isinstance(resume, (bool, np.bool_)):
         raise TypeError(f"resume={resume!r} must be True or False; the file is named by checkpoint")
-    if checkpoint is None:
-        if resume:
-            raise ValueError("resume=True needs checkpoint=PATH, the file to resume from")
-        return
-    if not isinstance(checkpoint, (str, os.PathLike)):
+    if resume and checkpoint is None:
+        raise ValueError("resume=True needs checkpoint=PATH, the file to resume from")
+    if not isinstance(checkpoint, (str, os.PathLike, type(None))):
         raise TypeError(f"checkpoint={checkpoint!r} must be the path of a file, or None")
-    if n_clusters == "auto":
+    if checkpoint is not None and n_clusters == "auto":
         raise ValueError(
             "checkpoint is for one number of clusters, and n_clusters='auto' fits several; pass a number, or leave "
             "checkpoint out"
