@@ -87,22 +87,20 @@ class InnerProduct(VectorDistance):
         return self._angular or fits_float32(top, self._X.shape[1])
 
     def _fit(self, rows: slice) -> float:
+        """Also find the shift and scale that bring each row to length 1: scale 0 for a row without direction."""
         if not self._angular:
             return super()._fit(rows)
-        self._shift[rows], self._scale[rows] = self._angles(self._X[rows])
-        return 0.0
-
-    def _angles(self, X: Floats) -> tuple[Float64s, Float64s]:
-        """Return the shift and scale that bring each row to length 1; the scale is 0 for a row without direction."""
+        X = self._X[rows]
         shift = X.mean(axis=1, dtype=np.float64) if self._metric == "correlation" else np.zeros(len(X))
-        rows = X - shift[:, None]
+        W = X - shift[:, None]
         # Divided by the largest entry first, so that squares neither overflow nor underflow.
-        top = np.abs(rows).max(axis=1)
+        top = np.abs(W).max(axis=1)
         # Below the smallest normal number, 1 / norm overflows.
         flat = top <= np.maximum(_CONSTANT_ROW * np.abs(shift), np.finfo(np.float64).tiny)
-        rows /= np.where(flat, 1.0, top)[:, None]
-        norm = np.where(flat, 1.0, top * np.sqrt(np.einsum("ij,ij->i", rows, rows)))
-        return shift, np.where(flat, 0.0, 1 / norm)
+        W /= np.where(flat, 1.0, top)[:, None]
+        norm = np.where(flat, 1.0, top * np.sqrt(np.einsum("ij,ij->i", W, W)))
+        self._shift[rows], self._scale[rows] = shift, np.where(flat, 0.0, 1 / norm)
+        return 0.0
 
     def _measure(self, numbers: Rows, rows: Floats) -> Float64s:
         return self._squares[numbers]

@@ -168,7 +168,11 @@ class CarriedSums:
 
     def best_swap(self, assignment: Assignment) -> tuple[int, int, Float64s, int] | None:
         """Return (slot, row number, its distances, rows compared) of the best swap, or None if none is accepted."""
-        return self._rows.best_swap(assignment, self._only_candidates(self._lowest_faces(assignment), assignment))
+        assert self._T is not None
+        # The lowest loss that each row makes in the place of some medoid.
+        slots = np.setdiff1d(np.arange(self._k), assignment.fixed)
+        losses = self._S + self._T[slots].min(axis=0, initial=np.inf)
+        return self._rows.best_swap(assignment, self._only_candidates(losses, assignment))
 
     def swap_losses(self, assignment: Assignment) -> Float64s:
         """Return the losses of all swaps, as (slots, rows), by these sums; infinite where there is none."""
@@ -184,12 +188,6 @@ class CarriedSums:
         best = losses[np.arange(self._k), rows]
         order = [j for j in np.argsort(best, kind="stable").tolist() if j != but and best[j] < assignment.loss]
         return [(j, int(rows[j])) for j in order]
-
-    def _lowest_faces(self, assignment: Assignment) -> Float64s:
-        """Return the lowest loss that each row makes in the place of some medoid."""
-        assert self._T is not None
-        slots = np.setdiff1d(np.arange(self._k), assignment.fixed)
-        return np.asarray(self._S + self._T[slots].min(axis=0, initial=np.inf))
 
     def _only_candidates(self, losses: Float64s, assignment: Assignment) -> Float64s:
         """Make the losses of rows that cannot become medoids infinite."""

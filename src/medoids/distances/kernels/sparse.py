@@ -79,15 +79,12 @@ def finish(data, indices, starts, rows, norms, data_y, indices_y, starts_y, colu
     """Turn sums into distances in place; ``metric`` is its number in `SPARSE_METRICS`."""
     for a, i in enumerate(rows):
         for b, j in enumerate(columns):
-            total = out[a, b]
+            total, size, near = out[a, b], norms[i] + norms_y[j], False
             if same and i == j:
-                out[a, b] = 0.0
-                continue
-            size = norms[i] + norms_y[j]
-            if metric == 4:  # of two empty rows, 0
-                out[a, b] = 1.0 - total / (size - total) if size > 0 else 0.0
-                continue
-            if metric == 0:
+                d = 0.0
+            elif metric == 4:  # of two empty rows, 0
+                d = 1.0 - total / (size - total) if size > 0 else 0.0
+            elif metric == 0:
                 # 1 where one row has no direction, 0 where neither has.
                 d = 1.0 - total if size > 0 else 0.0
                 near = norms[i] > 0 and norms_y[j] > 0 and d < NEAR_SPARSE
