@@ -11,6 +11,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -66,7 +67,7 @@ class PairTable:
             self._values[j, i], self._known[j, i] = values, True
 
 
-class Calls:
+class Calls(AbstractContextManager["Calls"]):
     """How a fit calls a metric: a context manager, after which only ``n_jobs`` is left.
 
     Parameters
@@ -100,9 +101,6 @@ class Calls:
     def remember(self, n: int, symmetric: bool) -> None:
         """Remember values of pairs of n objects, if there is memory for all of them: a float64 and a bool each."""
         self.pairs = PairTable(n, symmetric) if 9 * n * n <= self.memory else None
-
-    def __enter__(self) -> Calls:
-        return self
 
     def __exit__(self, error: object, *_: object) -> None:
         """Stop the pool, in the middle of a call if there was an error, and forget all values."""

@@ -106,11 +106,7 @@ class VectorDistance(Scalable):
             def fill(chunk: slice) -> None:
                 self._write(chunk, work[chunk])
 
-            if threads is None:
-                for chunk in row_spans(*shape):
-                    fill(chunk)
-            else:
-                threads.map(fill, row_spans(*shape))
+            (Threads(1) if threads is None else threads).map(fill, row_spans(*shape))
             self._copy = work
         self.release()
 

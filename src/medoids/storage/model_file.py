@@ -130,10 +130,9 @@ def model_text(body: dict[str, Any]) -> str:
 def _checksum(body: Any) -> str | None:
     """Return the checksum of a model, or None if it is nested more deeply than JSON is written."""
     try:
-        text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
     except RecursionError:
         return None
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def export_model(path: Any, body: dict[str, Any]) -> None:
