@@ -71,7 +71,7 @@ class _MedoidArms:
     def pull(self, arms: Rows, order: Rows, batch: slice) -> tuple[Float64s, Float64s]:
         rows, references = self.rows(arms), order[batch]
         sums, squares = np.empty((2, len(arms), self.faces))
-        cache = self._cache if self._cache is not None and self._cache.holds(batch) else None
+        cache = self._cache if self._cache is not None and batch.stop <= self._cache.width else None
         # The batch that sigma is first estimated from is counted as such, as in the paper's logs.
         with self._run.phase("sigma" if batch.start == 0 else self._phase):
             asked = len(rows) * len(references)

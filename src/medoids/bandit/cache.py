@@ -40,10 +40,6 @@ class PermutationCache:
         self._values = np.empty((problem.n, self.width), dtype=distance.dtype)
         self._known = np.zeros((problem.n, self.width // batch), dtype=bool)
 
-    def holds(self, batch: slice) -> bool:
-        """Whether a batch lies within the cache."""
-        return bool(batch.stop <= self.width)
-
     def fill(self, rows: Rows, batch: slice) -> int:
         """Compute what is missing of a batch for some rows; return the number of distances computed."""
         column = batch.start // self._batch

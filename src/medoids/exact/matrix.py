@@ -30,7 +30,9 @@ def matrix_bytes(problem: Problem, *, exact: bool = False) -> int:
 
 def matrix_evaluations(problem: Problem) -> int:
     """Return the number of distances that the matrix takes, or that are read if it was given."""
-    return problem.n**2 if _given(problem) is not None else sum(_size(tile) for tile in _tiles(problem))
+    if _given(problem) is not None:
+        return problem.n**2
+    return sum((rows.stop - rows.start) * (columns.stop - columns.start) for rows, columns in _tiles(problem))
 
 
 def _given(problem: Problem) -> Floats | None:
@@ -48,11 +50,6 @@ def _tiles(problem: Problem) -> list[Tile]:
     # Square tiles that stay in a core's cache while they are computed, finished and mirrored.
     edge = int(np.clip(np.sqrt(CHUNK_NS / distance.cost), 16, TILE_EDGE))
     return [(a, b) for a in spans(n, edge) for b in spans(n, edge) if a.start <= b.start or not half]
-
-
-def _size(tile: Tile) -> int:
-    a, b = tile
-    return len(range(a.start, a.stop)) * len(range(b.start, b.stop))
 
 
 class Matrix:
@@ -94,8 +91,7 @@ class Matrix:
         compute = distance.exact_block if sharp else distance.block
         values = np.empty((n, n), dtype=np.float64 if sharp else distance.dtype)
         distance.prepare(run.threads)
-        tiles = _tiles(problem)
-        run.tally.plan(sum(map(_size, tiles)))
+        run.tally.plan(matrix_evaluations(problem))
 
         def fill(tile: tuple[slice, slice]) -> None:
             rows, columns = tile
@@ -104,7 +100,7 @@ class Matrix:
             if half:
                 values[columns, rows] = block.T
 
-        run.threads.map(fill, tiles, threaded=distance.threaded)
+        run.threads.map(fill, _tiles(problem), threaded=distance.threaded)
         return values
 
 
