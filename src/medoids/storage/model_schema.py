@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from medoids.distances import find_metric, kinds_of, takes_gaps
@@ -141,10 +142,11 @@ def _medoids(body: dict[str, Any]) -> Form:
     if kind == "table":
         types = sequence(text(CELL_TYPES), length=len(body["columns"]))
         record({"types": types, "rows": anything})(body["medoids"], "model.medoids")
-        return record({"types": anything, "rows": sequence(_table_row(body["medoids"]["types"]), length=k)})
+        row: Form = partial(_table_row, types=body["medoids"]["types"])
+        return record({"types": anything, "rows": sequence(row, length=k)})
     if kind in ("vectors", "coordinates", "sparse"):
         cell = either(nothing, number()) if takes_gaps(body["metric"]) else number()
-        row = _sparse_row(width or 1) if kind == "sparse" else sequence(cell, length=width)
+        row = partial(_sparse_row, width=width or 1) if kind == "sparse" else sequence(cell, length=width)
         return record({"dtype": text(DTYPES), "rows": sequence(row, length=k)})
     samples = sequence(number(), least=1)
     series = either(samples, sequence(samples, least=1))
@@ -152,13 +154,10 @@ def _medoids(body: dict[str, Any]) -> Form:
     return sequence(forms[kind], length=k)
 
 
-def _table_row(types: list[str]) -> Form:
-    def form(value: Any, where: str) -> None:
-        sequence(anything, length=len(types))(value, where)
-        for at, (cell, type_) in enumerate(zip(value, types, strict=True)):
-            either(nothing, _CELL_FORMS[type_])(cell, f"{where}[{at}]")
-
-    return form
+def _table_row(value: Any, where: str, *, types: list[str]) -> None:
+    sequence(anything, length=len(types))(value, where)
+    for at, (cell, type_) in enumerate(zip(value, types, strict=True)):
+        either(nothing, _CELL_FORMS[type_])(cell, f"{where}[{at}]")
 
 
 def _tree(value: Any, where: str) -> None:
@@ -174,9 +173,6 @@ def _tree(value: Any, where: str) -> None:
         raise ValueError(f"{where}.children counts {missing} more nodes than there are")
 
 
-def _sparse_row(width: int) -> Form:
-    def form(value: Any, where: str) -> None:
-        record({"columns": sequence(whole(0, width - 1), distinct=True), "values": sequence(number())})(value, where)
-        sequence(anything, length=len(value["columns"]))(value["values"], f"{where}.values")
-
-    return form
+def _sparse_row(value: Any, where: str, *, width: int) -> None:
+    record({"columns": sequence(whole(0, width - 1), distinct=True), "values": sequence(number())})(value, where)
+    sequence(anything, length=len(value["columns"]))(value["values"], f"{where}.values")
