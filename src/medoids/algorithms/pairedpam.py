@@ -21,7 +21,7 @@ from medoids.engine.arrays import Float64s
 from medoids.exact.matrix import MARGIN
 from medoids.paired.local import OneShard
 from medoids.paired.places import Places
-from medoids.paired.search import Found, Search, ShardLost, first_strata, widths_of
+from medoids.paired.search import Found, Search, ShardLost, widths_of
 from medoids.result import Outlook
 
 __all__ = ["PairedPAM", "pairedpam", "without_store"]
@@ -35,12 +35,12 @@ class PairedPAM:
     problem : Problem
     run : Run
     make : callable
-        Returns where the points are, given problem, run and the number of strata of the first level.
+        Returns where the points are.
     """
 
-    def __init__(self, problem: Problem, run: Run, make: Callable[[Problem, Run, int], Places] = OneShard) -> None:
+    def __init__(self, problem: Problem, run: Run, make: Callable[[Problem, Run], Places] = OneShard) -> None:
         self.problem, self.run = problem, run
-        self.places = make(problem, run, first_strata(problem.n, problem.distance.cost))
+        self.places = make(problem, run)
         noise = TOLERANCE if problem.distance.exact else MARGIN
         with run.phase("build"):
             self.search = Search(self.places, self.places.strata, noise, problem.tol)

@@ -71,6 +71,8 @@ class Plan:
     n, weight : int, float
         Of all points.
     facts : Facts
+    merged : tuple of ndarray or None
+        Points, in ascending order, and their weights, if equal ones are taken as one.
     """
 
     marks: Copies
@@ -79,6 +81,7 @@ class Plan:
     n: int
     weight: float
     facts: Facts
+    merged: tuple[Rows, Float64s] | None = None
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ class _DriversRows(RowSource):
 class Sharded(Places):
     """Points that are with the workers of a pool."""
 
-    def __init__(self, pool: Pool, survey: Survey, problem: Problem, run: Run, first: int) -> None:
+    def __init__(self, pool: Pool, survey: Survey, problem: Problem, run: Run) -> None:
         self._pool, self._survey = pool, survey
         self._plan: Plan | None = None
         self._assignment: Assignment | None = None
@@ -76,16 +76,21 @@ class Sharded(Places):
         self._losses = 0  # of workers, in this step
         self._drawn: Copies | None = None
         self._marked: list[int] = []
-        super().__init__(problem, run, first)
+        super().__init__(problem, run)
         self.rows = _DriversRows(self)
         # The first point of each region of the order but the first, by leaf and row.
         starts = -(-np.arange(1, REPORTED) * self.n // REPORTED)
         starts = starts[starts < self.n]
         borders = np.stack([self._leaf[starts].astype(np.intp), self.order[starts]], axis=1)
-        self._plan = Plan(self._marks, self._tree, borders, self.n, problem.total_weight, survey.facts)
+        self._plan = Plan(self._marks, self._tree, borders, self.n, problem.total_weight, survey.facts, self._merged)
         pool.surely(lambda: pool.ask("settle", self._plan))
 
     # --- the order of the points --------------------------------------------------------------------------------------
+
+    def _merge(self, points: Rows) -> tuple[Rows, Float64s, Rows]:
+        kept, weights, alike = super()._merge(points)
+        self._merged = (kept, weights) if len(kept) < len(points) else None
+        return kept, weights, alike
 
     def _measure(self, mark: int, points: Rows, drawn: Rows) -> Float64s:
         """Measure the distances to what is drawn; workers measure all points from all landmarks at once."""
@@ -109,9 +114,9 @@ class Sharded(Places):
     def _layout(self, tree: Tree, points: Rows) -> Layout:
         self._tree = tree
         found = self._after_measuring("lay_out", tree)
-        at = np.argsort(np.concatenate([rows for rows, _ in found]))
-        parts = [layout for _, layout in found]
-        return Layout.joined(parts, at)
+        rows = np.concatenate([rows for rows, _ in found])
+        at = np.argsort(rows)
+        return Layout.joined([layout for _, layout in found], at[np.searchsorted(rows, points, sorter=at)])
 
     def _after_measuring(self, name: str, *message: Any) -> list[Any]:
         """Ask what workers can answer that have measured distances from the landmarks; these do so once."""

@@ -10,7 +10,7 @@ from medoids.cluster.messages import Census, Copies, Task
 from medoids.cluster.pool import Pool
 from medoids.distances import SMALL, Dissimilarity, Facts, Floats, Index, dissimilarity, find_metric, kind_of
 from medoids.distances.protocol import Wrapper, numbers_of
-from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.arrays import Digests, Float64s, Rows
 from medoids.storage.fingerprints import of_value
 
 __all__ = ["Elsewhere", "Survey", "fingerprint", "give", "survey"]
@@ -55,6 +55,13 @@ class Elsewhere(Wrapper):
         here = self.among(self._pool.surely(lambda: give(self._pool, numbers_of(rows, self.n))))
         here.prepare()
         return here
+
+    def digests(self, rows: Rows) -> Digests | None:
+        found = _surely(self._pool, "digests", rows)
+        if any(digests is None for _, digests in found):
+            return None
+        at = np.argsort(np.concatenate([here for here, _ in found]))
+        return np.concatenate([digests for _, digests in found])[at]
 
     def cross(self, queries: Any) -> Float64s:
         raise NotImplementedError

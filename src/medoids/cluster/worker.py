@@ -14,7 +14,7 @@ from medoids.core.assignment import Assignment
 from medoids.core.problem import Problem
 from medoids.core.run import Run
 from medoids.distances import Dissimilarity, Facts, Floats, Tally, count_rows, dissimilarity
-from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.arrays import Digests, Float64s, Rows
 from medoids.engine.budget import POINTS_PER_CHUNK
 from medoids.engine.threads import Threads, spans
 from medoids.paired.medoid_rows import make_rows
@@ -120,6 +120,13 @@ class Worker:
         at = self._find(rows)
         return Copies(self._rows[at], self._X[at])
 
+    def digests(self, rows: Rows) -> tuple[Rows, Digests | None]:
+        """Return those of some rows, in ascending order, that are here, and what equal ones have in common."""
+        at = np.sort(self._find(rows))
+        some = self._X[at] if len(at) else empty_like(self._X, 1)
+        digests = dissimilarity(some, self._task.metric, self._task.metric_params).digests(np.arange(len(at)))
+        return self._rows[at], digests
+
     def _find(self, rows: Rows) -> Rows:
         """Return where those of some rows of X are that are here."""
         if len(self._rows) == 0:
@@ -172,6 +179,13 @@ class Worker:
         leaf, task = plan.tree.leaves(self._Z), self._task
         self._Z = None
         at = np.lexsort((self._rows, leaf))
+        if plan.merged is not None:  # equal points count as one
+            rows, weights = plan.merged
+            places = np.searchsorted(rows, self._rows[at])
+            kept = rows[np.minimum(places, len(rows) - 1)] == self._rows[at]
+            at, places = at[kept], places[kept]
+            self._weights = self._weights.copy()
+            self._weights[at] = weights[places]
         leaf = leaf[at].astype(np.int64)
         kind = self._kind()
         self._sort(at)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from medoids.engine.arrays import Bools, Float64s, Floats, Rows
+from medoids.engine.arrays import Bools, Digests, Float64s, Floats, Rows
 from medoids.engine.threads import Threads
 
 __all__ = ["Dissimilarity", "Facts", "Floats", "Index", "Searchable", "Shareable", "Wrapper", "numbers_of"]
@@ -57,6 +57,13 @@ class Searchable:
 
     def least_sums(self, weights: Float64s) -> Float64s | None:
         """Return lower bounds on the sum over s of weights[s] d(i, s) for each object i; None if none is cheap."""
+        return None
+
+    def digests(self, rows: Rows) -> Digests | None:
+        """Return 16 bytes for each of some objects, the same for equal ones and for hardly any others.
+
+        None where equal objects may be at a distance from each other, or where that is not known.
+        """
         return None
 
     def complete(self) -> Bools | None:
@@ -188,6 +195,9 @@ class Wrapper(Dissimilarity):
     def fitted(self) -> dict[str, Any]:
         return self._inner.fitted()
 
+    def digests(self, rows: Rows) -> Digests | None:
+        return self._inner.digests(rows)
+
     def prepare(self, threads: Threads | None = None) -> None:
         self._inner.prepare(threads)
 
@@ -211,6 +221,9 @@ class _Reordered(Wrapper):
 
     def take(self, rows: Index) -> Dissimilarity:
         return self._inner.take(self._order[rows])
+
+    def digests(self, rows: Rows) -> Digests | None:
+        return self._inner.digests(self._order[rows])
 
     def cross(self, queries: Any) -> Float64s:
         return self._inner.cross(queries)[self._order]

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from medoids.distances.encoded import Encoded, Vocabulary
+from medoids.distances.objects import digests_of
 from medoids.distances.protocol import Facts, Floats
-from medoids.engine.arrays import Float64s, Rows
+from medoids.engine.arrays import Digests, Float64s, Rows
 from medoids.engine.budget import COSTS
 
 __all__ = ["STRING_METRICS", "Strings"]
@@ -86,6 +87,10 @@ class Strings(Encoded):
         other._store(self._as_codes(objects, other._words))
         other._suit(facts.longest, facts.length)
         return other
+
+    def digests(self, rows: Rows) -> Digests | None:
+        # Tokens are numbered as they come, in another order with another worker; empty strings may differ under jaro.
+        return None if self._words is not None or self._name in _FRACTIONS else digests_of(self._objects[rows])
 
     def put(self, rows: slice, objects: Floats, numbers: Rows) -> None:
         self._objects[rows] = self._as_codes(objects, self._words)

@@ -14,10 +14,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from medoids.distances.objects import digests_of
 from medoids.distances.protocol import Facts, Index, numbers_of
 from medoids.distances.scaled import Scalable
 from medoids.distances.scaling import UnitRule
-from medoids.engine.arrays import Float64s, Floats, Rows
+from medoids.engine.arrays import Digests, Float64s, Floats, Rows
 from medoids.engine.budget import CONSTANT_SHARE, SPILL_BYTES
 from medoids.engine.mapped import release, scratch
 from medoids.engine.threads import Threads, row_spans, spans
@@ -153,6 +154,12 @@ class VectorDistance(Scalable):
     def hosting(self, objects: Floats, numbers: Rows, facts: Facts) -> Self:
         dtype = np.float32 if not facts.small and self._fits_float32(facts.top) else np.float64
         return self._remake(objects, dtype=dtype, compiled=not facts.small, centre=facts.centre)
+
+    def digests(self, rows: Rows) -> Digests | None:
+        out = np.empty((len(rows), 2), np.uint64)
+        for chunk in row_spans(len(rows), self._X.shape[1]):
+            out[chunk] = digests_of(self._X[rows[chunk]])
+        return out
 
     def take(self, rows: Index) -> Self:
         return self._remake(self._X[rows], dtype=self.dtype, compiled=self._compiled)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Bools", "Float64s", "Floats", "Rows"]
+__all__ = ["Bools", "Digests", "Float64s", "Floats", "Rows"]
 
 # Exact numbers: distances, weights, losses.
 Float64s = npt.NDArray[np.float64]
@@ -14,3 +14,5 @@ Floats = npt.NDArray[Any]
 # Row numbers.
 Rows = npt.NDArray[np.intp]
 Bools = npt.NDArray[np.bool_]
+# Two numbers for each object.
+Digests = npt.NDArray[np.uint64]

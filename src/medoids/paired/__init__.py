@@ -7,6 +7,7 @@
     local.py      all points in one shard, called directly           medoid_rows.py  exact rows of the medoids
     shard.py      judges its arms, and sums over its points          view.py     references under the current medoids
     store.py      distances from arms to references                  kernels.py  the loops, and the formulas of bounds
+    merging.py    equal points, taken as one
 
 ``search.py`` knows shards only by `Shards`, so that ``cluster`` can put them elsewhere. Imports ``exact``, ``optimal``,
 ``core`` and what is below these.

@@ -25,11 +25,9 @@ __all__ = ["OneShard"]
 class _Rows:
     """All points, numbered by the order of the tree."""
 
-    def __init__(self, run: Run, order: Rows, n: int) -> None:
+    def __init__(self, run: Run, order: Rows, place: Rows) -> None:
         self.distance: Dissimilarity = run.distance.reordered(order)
-        self.own = len(order)
-        self._place = np.full(n, -1, dtype=np.intp)
-        self._place[order] = np.arange(len(order))
+        self.own, self._place = len(order), place
         self.positions: Rows = np.zeros(0, dtype=np.intp)
 
     def references(self, columns: slice | Rows) -> Rows:
@@ -44,10 +42,10 @@ class OneShard(Places):
 
     lasting = True
 
-    def __init__(self, problem: Problem, run: Run, first: int) -> None:
+    def __init__(self, problem: Problem, run: Run, first: int | None = None) -> None:
         self._marked: list[Floats] = []
         super().__init__(problem, run, first)
-        self._rows = _Rows(run, self.order, problem.n)
+        self._rows = _Rows(run, self.order, self.place)
         regions = np.arange(self.n) * REPORTED // self.n
         shares, eligible = self._mass[0] / problem.total_weight, problem.eligible[self.order]
         limit = problem.memory_limit
@@ -59,7 +57,7 @@ class OneShard(Places):
         """Serve another fit of the same points; exact distances from some rows may be known."""
         self.problem, self.run = problem, run
         # Without a reference to this object, which refers to the rows: all goes when the fit ends.
-        self._whole = partial(_whole, run, self.shard, problem.n)
+        self._whole = partial(_whole, run, self.shard, self.place)
         self.rows = make_rows(problem, run, self._whole, known)
         self._judged: dict[int, Float64s] = {}
 
@@ -135,11 +133,10 @@ class OneShard(Places):
         return self._whole(i) if self.problem.distance.exact else self.rows.row(i, assignment.d2)
 
 
-def _whole(run: Run, shard: Shard, n: int, i: int) -> Float64s:
-    """Return the distances from row i to all n rows of X, in the precision of blocks."""
-    row = np.empty(n)
-    row[shard.rows] = shard.whole(i)
-    if len(shard.rows) < n:  # rows of weight 0 that are no candidates
-        rest = np.setdiff1d(np.arange(n), shard.rows)
+def _whole(run: Run, shard: Shard, place: Rows, i: int) -> Float64s:
+    """Return the distances from row i to all rows of X, in the precision of blocks."""
+    row: Float64s = shard.whole(i)[place].astype(np.float64)
+    rest = np.flatnonzero(place < 0)  # rows of weight 0 that are no candidates
+    if len(rest):
         row[rest] = run.distance.exact_block(np.array([i]), rest)[0]
     return row

@@ -12,8 +12,9 @@ from medoids.core.rows import RowSource
 from medoids.core.run import Run
 from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Floats, Rows
+from medoids.paired.merging import merge_equal
 from medoids.paired.order import Layout, Strata, Tree, pick_landmarks
-from medoids.paired.search import Shards
+from medoids.paired.search import Shards, first_strata
 from medoids.paired.store import fits_whole
 
 __all__ = ["Places"]
@@ -28,7 +29,9 @@ class Places(Shards):
     Attributes
     ----------
     order : ndarray
-        Rows of X, in the order of the tree.
+        Rows of X, in the order of the tree; one of those that are equal.
+    place : ndarray
+        The place in the order of each row of X; -1 for those that are neither assigned nor candidates.
     strata : Strata
     rows : RowSource
         Makes assignments.
@@ -39,17 +42,21 @@ class Places(Shards):
     rows: RowSource
     lasting: bool = False
 
-    def __init__(self, problem: Problem, run: Run, first: int) -> None:
+    def __init__(self, problem: Problem, run: Run, first: int | None = None) -> None:
         self.problem, self.run = problem, run
         self.kind = np.dtype(np.float32 if run.distance.dtype == np.float32 else np.float64)
-        points = np.flatnonzero((problem.weights > 0) | problem.eligible)
+        every = np.flatnonzero((problem.weights > 0) | problem.eligible)
+        points, weights, alike = self._merge(every)
         random = np.random.RandomState(run.random.randint(np.iinfo(np.int32).max))
-        weights = problem.weights[points]
         with run.phase("build"):
             layout = self._lay_out(points, weights, random)
         order = np.argsort(layout.leaf, kind="stable")
         mass = layout.mass(weights, layout.sums(weights))
         self.order, self.n = points[order], len(points)
+        self.place = np.full(problem.n, -1, dtype=np.intp)
+        self.place[every] = np.argsort(order)[alike]
+        if first is None:
+            first = first_strata(self.n, problem.distance.cost)
         self._leaf, self._mass = layout.leaf[order], (weights[order], mass[order])
         self.strata = Strata(*self._mass, first, random)
 
@@ -60,6 +67,10 @@ class Places(Shards):
         pick_landmarks(lambda at: self._measure(int(points[drawn[at]]), points, drawn), weights[drawn], random)
         sample = np.sort(random.choice(n, SAMPLED, replace=False)) if n > SAMPLED else np.arange(n)
         return self._layout(Tree.of(self._coordinates(points, sample)), points)
+
+    def _merge(self, points: Rows) -> tuple[Rows, Float64s, Rows]:
+        """Return the points that a search sees, their weights, and for each of the given ones which of these it is."""
+        return merge_equal(self.problem, points)
 
     @abstractmethod
     def _measure(self, mark: int, points: Rows, drawn: Rows) -> Float64s:
