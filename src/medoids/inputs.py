@@ -84,6 +84,8 @@ def check_data(X: Any, metric: Any, estimator: Any = None, *, reset: bool = True
 
 def check_columns_of_init(init: Any, X: Any) -> None:
     """Refuse a frame of initial medoids that has the columns of X in another order."""
+    if not hasattr(init, "columns"):
+        return
     names, wanted = ([*map(str, getattr(data, "column_names", getattr(data, "columns", ())))] for data in (init, X))
     if names != wanted and sorted(names) == sorted(wanted):
         raise ValueError(f"init has the columns {names}, but X has {wanted}; pass them in the same order")
