@@ -3,7 +3,8 @@
 #' The medoid of each cluster that somebody else made: [stats::kmeans()], [stats::cutree()], a column of a table.
 #'
 #' @param x,metric,weights,stand,diss,... As for [kmedoids()].
-#' @param labels The cluster of each row: numbers, texts or a factor. Rows with `NA` are left out.
+#' @param labels The cluster of each row: numbers, texts or a factor. Rows with `NA`, or the number -1, which
+#'   stands for noise, are left out.
 #' @param n How many members of each cluster, the most typical first.
 #' @return A data frame with the columns `label`, `row`, `mean_distance` (to the members of the cluster) and `size`.
 #' @examplesIf medoids_available() && reticulate::py_has_attr(reticulate::import("medoids"), "cluster_medoids")
@@ -16,6 +17,7 @@ cluster_medoids <- function(x, labels, n = 1, metric = "euclidean", ..., weights
   if (length(labels) != input$n) {
     medoids_error(sprintf("labels must be %d values, one for each row; there are %d", as.integer(input$n), length(labels)))
   }
+  if (is.numeric(labels)) labels[labels == -1] <- NA
   labels <- factor(labels)
   n <- whole("n", n, 1)
   package <- reticulate::import("medoids", convert = FALSE)

@@ -317,7 +317,7 @@ def test_compare_calls_equal_losses_equal(capsys: pytest.CaptureFixture[str]) ->
     assert [row[2] for row in rows] == ["best", "best", "+0.100%"]
 
 
-def test_a_stream_is_followed_in_batches(medoids: Run) -> None:
+def test_a_stream_is_followed_in_batches(medoids: Run, tmp_path: Path) -> None:
     lines = "".join(f"{7 * s % 13},{5 * s % 11}\n" for s in range(2500))
     run = medoids("cluster", "-", "-k", 3, "--stream", stdin="x,y\n" + lines)
     rows = list(csv.DictReader(run.stdout.splitlines()))
@@ -327,7 +327,11 @@ def test_a_stream_is_followed_in_batches(medoids: Run) -> None:
     result = json.loads(medoids("cluster", "-", "-k", 3, "--stream", "--json", stdin="x,y\n" + lines).stdout)
     assert result["n"] == 2500
     assert [[7 * s % 13, 5 * s % 11] for s in result["medoids"]] == result["centers"]
-    for wrong, message in ((["letter.csv"], "write - for letter.csv"), (["-", "--save", "m"], "leave --save out")):
+    medoids("cluster", "-", "-k", 3, "--stream", "--save", "m", stdin="x,y\n" + lines)
+    (tmp_path / "new.csv").write_text("y,id,x\n" + "".join(f"{y},{at},{x}\n" for at, (x, y) in enumerate(result["centers"])))
+    predicted = csv.DictReader(medoids("predict", "m", "new.csv").stdout.splitlines())
+    assert [row["cluster"] for row in predicted] == ["0", "1", "2"]  # medoids, by the names of their columns
+    for wrong, message in ((["letter.csv"], "write - for letter.csv"), (["-", "--report", "r"], "leave --report out")):
         assert message in medoids("cluster", *wrong, "-k", 3, "--stream", code=2).stderr
 
 

@@ -9,6 +9,8 @@ test_that("the most typical members are those of plain loops", {
     expect_identical(found$row[at], unname(rows[which.min(colSums(distances[rows, rows]))]))
   }
   expect_identical(found$size, c(50L, 50L, 50L))
+  noise <- c(rep(-1, 50), rep(1, 50), rep(NA, 50))
+  expect_identical(cluster_medoids(iris[, 1:4], noise)$size, 50L)
 })
 
 test_that("a Python package without it is said to be too old", {

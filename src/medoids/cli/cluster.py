@@ -237,7 +237,7 @@ def cluster(
 
         follow(
             file,
-            {"--output": output, "--medoids": medoids, "--report": report, "--save": save},
+            {"--output": output, "--medoids": medoids, "--report": report},
             ReadOptions(format, delimiter, header, decimal, encoding, date_format, array, max_bytes=max_bytes),
             Selection(columns, ignore, id, weights),
             metric_of_types(metric, types),
@@ -260,6 +260,7 @@ def cluster(
                 "checkpoint": checkpoint,
                 "resume": resume,
             },
+            save=save,
             as_json=as_json,
             quiet=quiet,
         )

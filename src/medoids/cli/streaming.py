@@ -10,10 +10,13 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from medoids.cli.contents import ReadOptions, Selection
 from medoids.cli.features import Features, make_features
 from medoids.cli.messages import Failure, WrongUsage, print_json, print_notes, truncated
 from medoids.cli.reading import read
+from medoids.cli.workflow import claimed
 from medoids.wording import counted
 
 __all__ = ["follow"]
@@ -32,20 +35,38 @@ def follow(
     metric: str | None,
     settings: dict[str, Any],
     *,
+    save: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Cluster lines of standard input as they come; write row, cluster and distance of each, then the medoids.
 
-    ``outputs`` are the options that name files, of which a stream writes none; ``settings`` are keywords of `KMedoids`.
+    ``outputs`` are the options that name files, of which a stream writes the model only, to ``save``; ``settings`` are
+    keywords of `KMedoids`.
     """
-    from medoids.estimator import KMedoids
-
     if file != "-":
         raise WrongUsage(f"--stream follows standard input; write - for {file}, or leave --stream out")
     for option, path in outputs.items():
         if path is not None and (option, path) != ("--output", "-"):
-            raise WrongUsage(f"--stream writes to standard output; leave {option} out")
+            raise WrongUsage(f"--stream writes to standard output; leave {option} out, or --save the model")
+    with claimed({} if save is None else {"save": save}, file) as drafts:
+        model = _cluster(how, selection, metric, settings, as_json=as_json, quiet=quiet)
+        if save is not None:
+            model.export(drafts["save"])
+
+
+def _cluster(
+    how: ReadOptions,
+    selection: Selection,
+    metric: str | None,
+    settings: dict[str, Any],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> Any:
+    """Take up all batches, and return the fitted estimator."""
+    from medoids.estimator import KMedoids
+
     model: KMedoids | None = None
     resumed = settings["checkpoint"] is not None and Path(settings["checkpoint"]).exists()
     for found in _batches(sys.stdin.buffer, how, selection, metric):
@@ -77,6 +98,9 @@ def follow(
             for j, (row, center) in enumerate(zip(result["medoids"], centers, strict=True))
         ]
         print_notes([*notes, f"{counted(result['n'], 'row')}, mean distance about {result['loss']:.6g}"], quiet)
+    if found.from_table and found.kind == "vectors":
+        model.feature_names_in_ = np.array(found.names, dtype=object)  # for `predict`, which takes columns by name
+    return model
 
 
 def _batches(lines: BinaryIO, how: ReadOptions, selection: Selection, metric: str | None) -> Iterator[Features]:

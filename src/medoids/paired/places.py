@@ -53,8 +53,9 @@ class Places(Shards):
         order = np.argsort(layout.leaf, kind="stable")
         mass = layout.mass(weights, layout.sums(weights))
         self.order, self.n = points[order], len(points)
-        self.place = np.full(problem.n, -1, dtype=np.intp)
-        self.place[every] = np.argsort(order)[alike]
+        self.place, at = np.full(problem.n, -1, dtype=np.intp), np.empty(self.n, dtype=np.intp)
+        at[order] = np.arange(self.n)
+        self.place[every] = at[alike]
         if first is None:
             first = first_strata(self.n, problem.distance.cost)
         self._leaf, self._mass = layout.leaf[order], (weights[order], mass[order])
