@@ -328,7 +328,9 @@ def test_a_stream_is_followed_in_batches(medoids: Run, tmp_path: Path) -> None:
     assert result["n"] == 2500
     assert [[7 * s % 13, 5 * s % 11] for s in result["medoids"]] == result["centers"]
     medoids("cluster", "-", "-k", 3, "--stream", "--save", "m", stdin="x,y\n" + lines)
-    (tmp_path / "new.csv").write_text("y,id,x\n" + "".join(f"{y},{at},{x}\n" for at, (x, y) in enumerate(result["centers"])))
+    (tmp_path / "new.csv").write_text(
+        "y,id,x\n" + "".join(f"{y},{at},{x}\n" for at, (x, y) in enumerate(result["centers"]))
+    )
     predicted = csv.DictReader(medoids("predict", "m", "new.csv").stdout.splitlines())
     assert [row["cluster"] for row in predicted] == ["0", "1", "2"]  # medoids, by the names of their columns
     for wrong, message in ((["letter.csv"], "write - for letter.csv"), (["-", "--report", "r"], "leave --report out")):

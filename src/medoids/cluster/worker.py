@@ -19,7 +19,7 @@ from medoids.engine.budget import POINTS_PER_CHUNK
 from medoids.engine.threads import Threads, spans
 from medoids.paired.medoid_rows import make_rows
 from medoids.paired.order import Layout, Tree
-from medoids.paired.shard import Shard, most_known
+from medoids.paired.shard import Shard
 
 __all__ = ["Worker"]
 
@@ -191,13 +191,12 @@ class Worker:
         self._sort(at)
         most = 1 + int(max(self._rows.max(initial=0), plan.borders.max(initial=0)))
         keys = plan.borders[:, 0] * most + plan.borders[:, 1]
-        regions = np.searchsorted(keys, leaf * most + self._rows, side="right")
+        regions = np.searchsorted(keys, leaf * most + self._rows, side="right").astype(np.int8)
         self._host = Host(kind, self._X, self._rows, plan.facts, self._tally, self._threads)
         self._X = self._host.objects[: self._host.own]
         shares, eligible = self._weights / plan.weight, np.ones(len(self._rows), dtype=bool)
         limit = task.memory_limit
-        known = most_known(limit, plan.n, self._host.distance.cost)
-        self._shard = Shard(self._host, self._rows, shares, regions, eligible, limit, known, self._threads)
+        self._shard = Shard(self._host, self._rows, shares, regions, eligible, limit, self._threads)
         problem = Problem(Seen(self._host), self._weights, task.k, "build", 0, limit, frozen=task.frozen)
         self._run = Run(problem, self._threads, np.random.RandomState(0), self._tally)
         self._source = make_rows(problem, self._run, self._shard.whole)

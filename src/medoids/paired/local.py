@@ -17,7 +17,7 @@ from medoids.engine.threads import spans
 from medoids.paired.medoid_rows import make_rows
 from medoids.paired.order import Layout, Level, Tree
 from medoids.paired.places import Places
-from medoids.paired.shard import REPORTED, Shard, most_known
+from medoids.paired.shard import REPORTED, Shard
 
 __all__ = ["OneShard"]
 
@@ -46,11 +46,9 @@ class OneShard(Places):
         self._marked: list[Floats] = []
         super().__init__(problem, run, first)
         self._rows = _Rows(run, self.order, self.place)
-        regions = np.arange(self.n) * REPORTED // self.n
+        regions = (np.arange(self.n) * REPORTED // self.n).astype(np.int8)
         shares, eligible = self._mass[0] / problem.total_weight, problem.eligible[self.order]
-        limit = problem.memory_limit
-        known = most_known(limit, self.n, problem.distance.cost)
-        self.shard = Shard(self._rows, self.order, shares, regions, eligible, limit, known, run.threads)
+        self.shard = Shard(self._rows, self.order, shares, regions, eligible, problem.memory_limit, run.threads)
         self.serve(problem, run)
 
     def serve(self, problem: Problem, run: Run, known: dict[int, Float64s] | None = None) -> None:
@@ -68,6 +66,7 @@ class OneShard(Places):
             row[chunk] = distance.exact_block(np.array([mark]), points[chunk])[0]
 
         self.run.threads.map(work, spans(len(points), POINTS_PER_CHUNK), threaded=distance.threaded)
+        distance.release()
         self._marked.append(row)
         return row[drawn].astype(np.float64)
 

@@ -14,7 +14,7 @@ from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.paired.merging import merge_equal
 from medoids.paired.order import Layout, Strata, Tree, pick_landmarks
-from medoids.paired.search import Shards, first_strata
+from medoids.paired.search import Shards, first_strata, most_known
 from medoids.paired.store import fits_whole
 
 __all__ = ["Places"]
@@ -56,6 +56,7 @@ class Places(Shards):
         self.place, at = np.full(problem.n, -1, dtype=np.intp), np.empty(self.n, dtype=np.intp)
         at[order] = np.arange(self.n)
         self.place[every] = at[alike]
+        self.most_known = most_known(problem.memory_limit, self.n, problem.distance.cost)
         if first is None:
             first = first_strata(self.n, problem.distance.cost)
         self._leaf, self._mass = layout.leaf[order], (weights[order], mass[order])

@@ -23,7 +23,7 @@ from medoids.paired.order import Level, Strata
 from medoids.paired.shard import REPORTED, Bar, Left
 from medoids.paired.view import Pivot, View
 
-__all__ = ["Found", "Search", "ShardLost", "Shards", "first_strata", "widths_of"]
+__all__ = ["Found", "Search", "ShardLost", "Shards", "first_strata", "most_known", "widths_of"]
 
 # Arms that are left when a search computes all of their distances.
 _FEW = 2
@@ -50,6 +50,12 @@ def first_strata(n: int, cost: float) -> int:
     return first if n > 4 * first else int(2 ** np.ceil(np.log2(max(1, n))))
 
 
+def most_known(budget: int, n: int, cost: float) -> int:
+    """Return the number of candidates whose distances to n points are kept at most: more where distances are dear."""
+    most = 2 * REPORTED if cost < COSTLY_NS else max(n, 2 * REPORTED)
+    return int(np.clip(budget // 4 // max(1, 8 * n), 16, most))
+
+
 def widths_of(delta: float | None) -> tuple[float, ...]:
     """Return the widths of bounds, for steps and, by default, for the last search."""
     return (_WIDTH, _LAST_WIDTH) if delta is None else (float(np.sqrt(np.log(1 / delta))),)
@@ -66,12 +72,14 @@ class Shards(ABC):
     ----------
     n : int
         Points.
-    cost : float
     kind : dtype
+    most_known : int
+        Candidates whose distances to all points there is room for.
     """
 
     n: int
     kind: np.dtype[Any]
+    most_known: int
 
     @abstractmethod
     def ask(self, name: str, *arguments: Any, **options: Any) -> list[Any]:
@@ -229,6 +237,8 @@ class Search:
                 left = self._ask("beside", view, bar, self._pivots(view))
                 if not left.count:
                     break
+            if eager:
+                self.forget()
             view = self._view(view.depth + 1)
             left = self._ask("judge", view, bar, self._pivots(view), afresh=False)
         self._depth = view.depth
@@ -272,8 +282,10 @@ class Search:
 
     def forget(self) -> None:
         """Keep the best candidates only, if there are too many."""
-        if any(self.shards.ask("is_crowded")):
-            kept = sorted(self._known, key=lambda i: (float(self._known[i].min()), i))[: REPORTED // 2]
+        most = self.shards.most_known
+        if len(self._known) > most:
+            best = sorted(self._known, key=lambda i: (float(self._known[i].min()), i))
+            kept = best[: min(REPORTED, most) // 2]
             self._known = {i: self._known[i] for i in kept}
             self.shards.ask("forget", np.array(kept, dtype=np.intp))
 
@@ -288,11 +300,9 @@ class Search:
         """Choose arms whose changes are computed for all points."""
         if self._ends(left, view):
             return self._new(left.rows)
-        count = (
-            _POOL
-            if eager
-            else int(np.clip(_PIVOT_SHARE * left.count * 2 * view.level.t / self.shards.n, 1, _MOST_PIVOTS))
-        )
+        count = min(_POOL, self.shards.most_known)
+        if not eager:
+            count = int(np.clip(_PIVOT_SHARE * left.count * 2 * view.level.t / self.shards.n, 1, _MOST_PIVOTS))
         rows, means = np.append(left.rows[:1], left.best_rows), np.append(left.means[:1], left.best_means)
         order = np.argsort(means, kind="stable")
         order = order[means[order] < (0.0 if eager else self._least)]

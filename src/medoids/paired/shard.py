@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from medoids.core.run import TOO_LARGE
 from medoids.engine.arrays import Bools, Float64s, Floats, Rows
-from medoids.engine.budget import COSTLY_NS
 from medoids.engine.threads import Threads, spans
 from medoids.paired.store import LANES, Points, Store
 from medoids.paired.view import Pivot, View
 
-__all__ = ["REPORTED", "Bar", "Left", "Shard", "most_known"]
+__all__ = ["REPORTED", "Bar", "Left", "Shard"]
 
 # Arms that a shard reports: those with the lowest means, and the one with the lowest in each of as many regions.
 REPORTED = 64
@@ -70,12 +70,6 @@ class Left:
         return cls(count, rows[lowest], means[lowest], tied.min(axis=0), best.min(axis=0), bound)
 
 
-def most_known(budget: int, n: int, cost: float) -> int:
-    """Return the number of candidates whose distances to n points are kept at most: more where distances are dear."""
-    most = 2 * REPORTED if cost < COSTLY_NS else max(n, 2 * REPORTED)
-    return int(np.clip(budget // 4 // max(1, 8 * n), 16, most))
-
-
 class Shard:
     """Points and their distances.
 
@@ -86,13 +80,11 @@ class Shard:
         Row numbers, in the order of the tree.
     weights : ndarray of shape (own,)
         Share of each point in the weight of all.
-    regions : ndarray of shape (own,)
+    regions : ndarray of int8, shape (own,)
         Part of the tree that each point is in.
     eligible : ndarray of bool, shape (own,)
     budget : int
         Bytes for stored distances.
-    known : int
-        Candidates whose distances are kept at most.
     threads : Threads
     """
 
@@ -101,15 +93,13 @@ class Shard:
         points: Points,
         rows: Rows,
         weights: Float64s,
-        regions: Rows,
+        regions: npt.NDArray[np.int8],
         eligible: Bools,
         budget: int,
-        known: int,
         threads: Threads,
     ) -> None:
         self._points, self.rows, self._weights, self._regions, self._eligible = points, rows, weights, regions, eligible
         self._threads = threads
-        self._most_known = known
         self.store = Store(points, budget, threads)
         self._known: dict[int, Floats] = {}
         self._sums: Floats | None = None
@@ -150,16 +140,17 @@ class Shard:
             self._known.update(zip(new.tolist(), block, strict=True))
         return self._changes([self._known[i] for i in rows.tolist()], slots)
 
-    def _measure(self, rows: Rows) -> Floats:
-        distance = self._points.distance
-        numbers, block = self._points.candidates(rows), np.empty((len(rows), len(self.rows)), self.store.kind)
+    def _measure(self, rows: Rows) -> list[Floats]:
+        distance, numbers = self._points.distance, self._points.candidates(rows)
+        block = [np.empty(len(self.rows), self.store.kind) for _ in rows]  # not one array, of which a row kept all
         if distance.exact:
             for number, row in zip(numbers.tolist(), block, strict=True):
                 self._recall(number, row)
             return block
 
         def work(chunk: slice) -> None:
-            block[:, chunk] = distance.block(numbers, chunk)
+            for row, values in zip(block, distance.block(numbers, chunk), strict=True):
+                row[chunk] = values
 
         width = max(1, _POINTS_PER_CHUNK // len(rows))
         self._threads.map(work, spans(len(self.rows), width), threaded=distance.threaded)
@@ -203,10 +194,6 @@ class Shard:
     def forget(self, rows: Rows) -> None:
         """Forget all candidates but some."""
         self._known = {i: self._known[i] for i in rows.tolist() if i in self._known}
-
-    def is_crowded(self) -> bool:
-        """Whether more candidates are known than there is room for."""
-        return len(self._known) > self._most_known
 
     # --- as arms ----------------------------------------------------------------------------------------------------
 
