@@ -9,7 +9,7 @@ from medoids.paired.order import Layout, Strata, Tree, join_pairs, pick_landmark
 
 
 def make(mass: np.ndarray, first: int = 16, seed: int = 0) -> Strata:
-    return Strata(mass, mass, first, np.random.RandomState(seed))
+    return Strata(mass / mass.sum(), mass, first, np.random.RandomState(seed))
 
 
 def test_one_reference_in_each_stratum() -> None:
@@ -58,7 +58,7 @@ def test_means_are_unbiased_and_less_spread_than_those_of_plain_samples() -> Non
     exact = weights @ x / weights.sum()
     found, plain = [], []
     for seed in range(400):
-        strata = Strata(weights, mass, 32, np.random.RandomState(seed))
+        strata = Strata(weights / weights.sum(), mass, 32, np.random.RandomState(seed))
         level = strata.levels[0]
         found.append(level.weights @ x[strata.positions[level.columns]])
         plain.append(x[random.choice(4000, 32, p=weights / weights.sum())].mean())

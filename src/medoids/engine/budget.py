@@ -130,7 +130,7 @@ POINTS_PER_CHUNK = 4096
 # Medoids per chunk. Up to this many, `exact_block` sums directly instead of through BLAS, so the digits do not depend
 # on batching.
 MEDOIDS_PER_CHUNK = 16
-# Chunks after which pages of a memory-mapped X are released: 262,144 rows.
+# Chunks after which pages of a memory-mapped X are released: 262,144 rows, or fewer.
 RELEASE_CHUNKS = 64
 # Points whose nearest medoids are updated at a time, so that temporary arrays stay small beside the state.
 POINTS_PER_UPDATE = 1 << 16

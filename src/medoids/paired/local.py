@@ -47,7 +47,7 @@ class OneShard(Places):
         super().__init__(problem, run, first)
         self._rows = _Rows(run, self.order, self.place)
         regions = (np.arange(self.n) * REPORTED // self.n).astype(np.int8)
-        shares, eligible = self._mass[0] / problem.total_weight, problem.eligible[self.order]
+        shares, eligible = self._mass[0], problem.eligible[self.order]
         self.shard = Shard(self._rows, self.order, shares, regions, eligible, problem.memory_limit, run.threads)
         self.serve(problem, run)
 

@@ -140,7 +140,7 @@ class Strata:
     Parameters
     ----------
     weights, mass : ndarray of shape (n,)
-        Of the points in their order.
+        Of the points in their order; weights as shares in the sum of all.
     first : int
         Strata of the first level: a power of 2.
     random : RandomState
@@ -153,7 +153,7 @@ class Strata:
     """
 
     def __init__(self, weights: Float64s, mass: Float64s, first: int, random: np.random.RandomState) -> None:
-        self._random, self._weights = random, weights / weights.sum()
+        self._random, self._weights = random, weights
         light, certain = np.array(mass, dtype=np.float64), np.zeros(len(mass), dtype=bool)
         while light.any() and (more := first * light >= light.sum()).any():
             certain |= more

@@ -59,7 +59,7 @@ class Places(Shards):
         self.most_known = most_known(problem.memory_limit, self.n, problem.distance.cost)
         if first is None:
             first = first_strata(self.n, problem.distance.cost)
-        self._leaf, self._mass = layout.leaf[order], (weights[order], mass[order])
+        self._leaf, self._mass = layout.leaf[order], (weights[order] / problem.total_weight, mass[order])
         self.strata = Strata(*self._mass, first, random)
 
     def _lay_out(self, points: Rows, weights: Float64s, random: np.random.RandomState) -> Layout:

@@ -6,7 +6,7 @@ arms with the lowest means. As points, they have distances to candidates; what g
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from medoids.core.run import TOO_LARGE
 from medoids.engine.arrays import Bools, Float64s, Floats, Rows
+from medoids.engine.budget import RELEASE_CHUNKS
 from medoids.engine.threads import Threads, spans
 from medoids.paired.store import LANES, Points, Store
 from medoids.paired.view import Pivot, View
@@ -153,9 +154,14 @@ class Shard:
                 row[chunk] = values
 
         width = max(1, _POINTS_PER_CHUNK // len(rows))
-        self._threads.map(work, spans(len(self.rows), width), threaded=distance.threaded)
-        distance.release()
+        self._over(work, spans(len(self.rows), width), threaded=distance.threaded)
         return block
+
+    def _over(self, work: Callable[[slice], None], chunks: list[slice], *, threaded: bool = True) -> None:
+        """Work on chunks of points in their order, and return the pages of an X on disk as it goes."""
+        for stretch in spans(len(chunks), RELEASE_CHUNKS):
+            self._threads.map(work, chunks[stretch], threaded=threaded)
+            self._points.distance.release()
 
     def _recall(self, number: int, row: Floats) -> None:
         """Fill a row with distances that are stored, and compute the others: exact ones may be dear."""
@@ -318,8 +324,7 @@ class Shard:
             if pivots:
                 self._judge_beside(values, sums, entries, self._nearest_pivot(some, pivots), part)
 
-        self._threads.map(work, self._spans(len(arms)))
-        self._points.distance.release()
+        self._over(work, self._spans(len(arms)))
         self._lower, self._mean = lower, mean
 
     def beside(self, view: View, bar: Bar, pivots: Sequence[Pivot]) -> Left:
