@@ -333,7 +333,10 @@ def test_a_stream_is_followed_in_batches(medoids: Run, tmp_path: Path) -> None:
     )
     predicted = csv.DictReader(medoids("predict", "m", "new.csv").stdout.splitlines())
     assert [row["cluster"] for row in predicted] == ["0", "1", "2"]  # medoids, by the names of their columns
-    for wrong, message in ((["letter.csv"], "write - for letter.csv"), (["-", "--report", "r"], "leave --report out")):
+    for wrong, message in (
+        (["letter.csv"], "write - for letter.csv"),
+        (["-", "--medoids", "m.csv"], "leave --medoids out"),
+    ):
         assert message in medoids("cluster", *wrong, "-k", 3, "--stream", code=2).stderr
 
 
