@@ -35,7 +35,7 @@ def remains(work: Callable[[], Any]) -> list[str]:
         gc.enable()
 
 
-SLOW = {"pam", "banditpam", "banditpam+va", "banditpam+pic", "optimal"}
+SLOW = {"active", "pam", "banditpam", "banditpam+va", "banditpam+pic", "optimal"}
 
 
 @pytest.mark.parametrize("algorithm", sorted(set(ALGORITHMS) - SLOW))
