@@ -140,7 +140,7 @@ def gather_tiles(tiles, arms, count, out):  # type: ignore[no-untyped-def]
 def judge_alone(sums, share, removal, width, skew, floor, fixed, lower, mean):  # type: ignore[no-untyped-def]
     """Bounds on the mean changes of arms: the lowest lower bound, the lowest mean, and its face.
 
-    removal: for each label the sum of r, the sum of its squared differences, and the known mean. See ``estimate.py``.
+    removal: for each label the sum of r, the sum of its squared differences, and the known mean.
     """
     k, lanes = sums.shape[0], sums.shape[2]
     SB, QB = np.zeros(lanes), np.zeros(lanes)

@@ -51,7 +51,7 @@ def first_strata(n: int, cost: float) -> int:
 
 
 def most_known(budget: int, n: int, cost: float) -> int:
-    """Return the number of candidates whose distances to n points are kept at most: more where distances are dear."""
+    """Return the number of candidates whose distances to n points are kept at most: more where these are expensive."""
     most = 2 * REPORTED if cost < COSTLY_NS else max(n, 2 * REPORTED)
     return int(np.clip(budget // 4 // max(1, 8 * n), 16, most))
 
