@@ -6,9 +6,7 @@ constants from it; the simulation plays the same messages to more workers, over 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -17,7 +15,7 @@ import numpy as np
 from benchmarks.datasets import covertype
 from benchmarks.measure import machine
 from medoids.cluster.messages import Task, size_of
-from medoids.cluster.pool import InProcess
+from medoids.cluster.pool import Pool
 from medoids.cluster.sharded import solve
 from medoids.cluster.survey import survey
 from medoids.cluster.worker import Worker
@@ -44,23 +42,30 @@ class Message:
     seconds: float
 
 
-class Recorded(InProcess):
-    """Workers in this process, and what was said."""
+class Recorded(Pool):
+    """Workers in this process, one after the other, and what was said."""
 
-    def __init__(self, makers: list[Callable[[], Worker]]) -> None:
-        super().__init__(makers)
+    def __init__(self, workers: list[Worker]) -> None:
+        super().__init__()
+        self._workers = workers
         self.messages: list[Message] = []
 
     def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int, int]]:
         answers, seconds = [], 0.0
         for worker in self._workers:
-            assert worker is not None
             began = perf_counter()
             answers.append(worker.ask(name, *message, **options))
             seconds = max(seconds, perf_counter() - began)
         sizes = [size_of(answer) for answer, _, _ in answers]
         self.messages.append(Message(name, size_of(message), sum(sizes), max(sizes), seconds))
         return answers
+
+    def _remake(self) -> None:
+        """Do nothing: no worker is lost."""
+
+    def close(self) -> None:
+        for worker in reversed(self._workers):
+            worker.close()
 
 
 @dataclass
@@ -80,7 +85,7 @@ def record(X: np.ndarray, k: int, shards: int = 2) -> Record:
     task = Task("manhattan", None, k, (), 1 << 31, 1)
     parts = np.array_split(X, shards)
     starts = np.cumsum([0, *map(len, parts)]).tolist()
-    pool = Recorded([partial(Worker, task, [part], [i], [starts[i]]) for i, part in enumerate(parts)])
+    pool = Recorded([Worker(task, [part], [i], [starts[i]]) for i, part in enumerate(parts)])
     surveyed = survey(pool, task)
     with Threads(1) as threads:
         problem = Problem(surveyed.distance, surveyed.weights, k, "build", 300, 1 << 31, swap="best")

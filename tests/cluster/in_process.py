@@ -2,19 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from medoids import Clustering, k_medoids
 from medoids.cluster.messages import Task
-from medoids.cluster.pool import InProcess
+from medoids.cluster.pool import Pool
 from medoids.cluster.sharded import solve
 from medoids.cluster.survey import survey
 from medoids.cluster.worker import Worker
 from medoids.core.problem import Problem, Solution
 from medoids.core.run import Run
 from medoids.engine.threads import Threads
+from medoids.paired.search import ShardLost
+
+
+class InProcess(Pool):
+    """Workers in this process, one after the other."""
+
+    def __init__(self, makers: list[Callable[[], Worker]]) -> None:
+        super().__init__()
+        self._makers = makers
+        self._workers: list[Worker | None] = [make() for make in makers]
+
+    def lose(self, number: int) -> None:
+        """Forget a worker, as if its machine had failed."""
+        worker = self._workers[number]
+        if worker is not None:
+            worker.close()
+        self._workers[number] = None
+
+    def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int, int]]:
+        answers = []
+        for number, worker in enumerate(self._workers):
+            if worker is None:
+                raise ShardLost(f"worker {number} is gone")
+            answers.append(worker.ask(name, *message, **options))
+        return answers
+
+    def _remake(self) -> None:
+        self._workers = [worker or make() for worker, make in zip(self._workers, self._makers, strict=True)]
+
+    def close(self) -> None:
+        for number in reversed(range(len(self._workers))):
+            self.lose(number)
 
 
 def sharded(

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import data
-from cluster.in_process import assert_same, sharded
+from cluster.in_process import InProcess, assert_same, sharded
 from medoids.cluster.messages import Task
-from medoids.cluster.pool import InProcess
 from medoids.cluster.survey import survey
 from medoids.cluster.worker import Worker
 

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from medoids.cluster.messages import size_of
-from medoids.cluster.worker import Worker
 from medoids.distances import Tally
 from medoids.paired.search import ShardLost
 
-__all__ = ["PATIENCE", "InProcess", "Pool"]
+__all__ = ["PATIENCE", "Pool"]
 
 Answer = TypeVar("Answer")
 
@@ -79,34 +78,3 @@ class Pool(ABC):
     @abstractmethod
     def close(self) -> None:
         """Let the workers go."""
-
-
-class InProcess(Pool):
-    """Workers in this process, one after the other: for tests, and to see what a cluster would send."""
-
-    def __init__(self, makers: list[Callable[[], Worker]]) -> None:
-        super().__init__()
-        self._makers = makers
-        self._workers: list[Worker | None] = [make() for make in makers]
-
-    def lose(self, number: int) -> None:
-        """Forget a worker, as if its machine had failed."""
-        worker = self._workers[number]
-        if worker is not None:
-            worker.close()
-        self._workers[number] = None
-
-    def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int, int]]:
-        answers = []
-        for number, worker in enumerate(self._workers):
-            if worker is None:
-                raise ShardLost(f"worker {number} is gone")
-            answers.append(worker.ask(name, *message, **options))
-        return answers
-
-    def _remake(self) -> None:
-        self._workers = [worker or make() for worker, make in zip(self._workers, self._makers, strict=True)]
-
-    def close(self) -> None:
-        for number in reversed(range(len(self._workers))):
-            self.lose(number)
