@@ -83,13 +83,13 @@ def _answer(listener: socket.socket, secret: bytes, worker: ReferenceType[Worker
         if worker() is None:
             raise ConnectionResetError("the worker is no longer needed")
 
-    # An OSError if the driver is gone, did not come, or is somebody else.
-    with suppress(OSError), listener, closing(Channel(listener.accept()[0], check)) as channel:
-        if not compare_digest(channel.receive(len(secret)), secret):
-            return
-        listener.close()
-        while True:
-            message, here = channel.receive(), worker()
-            if here is not None:
-                channel.send(reply(here, message))
-            del message, here
+    with suppress(OSError):  # if the driver is gone, did not come, or is somebody else
+        with listener:
+            channel = Channel(listener.accept()[0], check)
+        with closing(channel):
+            known = compare_digest(channel.receive(len(secret)), secret)
+            while known:
+                message, here = channel.receive(), worker()
+                if here is not None:
+                    channel.send(reply(here, message))
+                del message, here
