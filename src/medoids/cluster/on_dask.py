@@ -40,19 +40,7 @@ _UNEVEN = 1.2
 
 
 class Partitions:
-    """The partitions of X, held by the cluster.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    delayed : list of Delayed
-    weights : list of Delayed, optional
-
-    Attributes
-    ----------
-    futures : list of Future
-    sizes, starts : list of int
-    """
+    """The partitions of X and of its weights, held by the cluster: their sizes, and the row with which each begins."""
 
     def __init__(self, client: Client, delayed: list[Delayed], weights: list[Delayed] | None) -> None:
         self.client = client
@@ -85,10 +73,6 @@ class Partitions:
             shares[home].append(number)
             load[home] += self.sizes[number]
         return {address: sorted(numbers) for address, numbers in shares.items() if numbers}
-
-    def lost(self, numbers: list[int], error: BaseException) -> RuntimeError:
-        """Return the error that says which partitions could not be had."""
-        return RuntimeError(f"partitions {numbers} of X were lost and cannot be computed again: {error!r}")
 
 
 def _readable(client: Client, futures: list[Future], name: str) -> None:
@@ -148,48 +132,31 @@ class _Calls:
 
 
 class OnDask(Pool):
-    """Shards on a cluster.
-
-    Parameters
-    ----------
-    partitions : Partitions
-    task : Task
-    """
+    """Shards on a cluster."""
 
     def __init__(self, partitions: Partitions, task: Task) -> None:
         super().__init__()
         self._partitions, self._client, self._task = partitions, partitions.client, task
         shares = partitions.share()
-        self.numbers = list(shares.values())
-        self._addresses = list(shares)
-        self._futures: list[Future | None] = [self._make(i) for i in range(len(shares))]
-        self._actors: list[Any] = [self._arrived(i) for i in range(len(shares))]
-        self._channels: list[Channel | _Calls | None] = [self._connect(i) for i in range(len(shares))]
+        self._addresses, self.numbers = list(shares), list(shares.values())
+        self._futures: list[Any] = [self._make(i) for i in range(len(shares))]  # which also keep the actors
+        actors = [self._arrived(i) for i in range(len(shares))]
+        self._channels: list[Channel | _Calls | None] = [self._connect(i, actor) for i, actor in enumerate(actors)]
 
     def _make(self, i: int) -> Future:
         """Let a worker make a shard."""
         parts, address, numbers = self._partitions, self._addresses[i], self.numbers[i]
         task = replace(self._task, n_jobs=self._client.nthreads().get(address, 1))
+        held, starts = [parts.futures[number] for number in numbers], [parts.starts[number] for number in numbers]
         weights = None if parts.weights is None else [parts.weights[number] for number in numbers]
-        return self._client.submit(
-            Actor,
-            task,
-            [parts.futures[number] for number in numbers],
-            numbers,
-            [parts.starts[number] for number in numbers],
-            weights,
-            workers=[address],
-            actor=True,
-            pure=False,
-        )
+        given = task, held, numbers, starts, weights
+        return self._client.submit(Actor, *given, workers=[address], actor=True, pure=False)
 
     def _arrived(self, i: int) -> Any:
         """Wait for a shard."""
-        future = self._futures[i]
-        assert future is not None
         while True:
             try:
-                return future.result(timeout=LOOK)
+                return self._futures[i].result(timeout=LOOK)
             except TimeoutError:
                 self._check(i)
             except OSError as error:
@@ -197,7 +164,8 @@ class OnDask(Pool):
             except (TypeError, ValueError):
                 raise  # what the shard itself says of its data
             except Exception as error:
-                raise self._partitions.lost(self.numbers[i], error) from error
+                lost = f"partitions {self.numbers[i]} of X were lost and cannot be computed again: {error!r}"
+                raise RuntimeError(lost) from error
 
     def _check(self, i: int) -> None:
         if self._addresses[i] not in self._workers():
@@ -217,8 +185,8 @@ class OnDask(Pool):
                 "checkpoint=... and resume=True if the fit was given one"
             ) from error
 
-    def _connect(self, i: int) -> Channel | _Calls:
-        actor, address, check = self._actors[i], self._addresses[i], partial(self._check, i)
+    def _connect(self, i: int, actor: Any) -> Channel | _Calls:
+        address, check = self._addresses[i], partial(self._check, i)
         if address.startswith("tcp://"):
             host = get_address_host(address)
             with suppress(OSError):
@@ -232,9 +200,8 @@ class OnDask(Pool):
             self._try(i, lambda channel: channel.send(packed))
         # Of all, before an error is raised: they must not be taken for answers to the next message.
         answers = [self._try(i, lambda channel: channel.receive()) for i in numbers]
-        for i in numbers:
-            if answers[i] is None:
-                raise ShardLost(f"the worker at {self._addresses[i]} is gone")
+        if None in answers:
+            raise ShardLost(f"the worker at {self._addresses[answers.index(None)]} is gone")
         found = [loads(answer) for answer in answers]
         for done, answer in found:
             if not done:
@@ -249,7 +216,9 @@ class OnDask(Pool):
         try:
             return work(channel)
         except (OSError, KeyError):  # a worker that came back under its old address does not know the actor
-            self._wait_for_loss(i)
+            until = monotonic() + 5 * LOOK
+            while monotonic() < until and self._addresses[i] in self._workers():
+                sleep(0.1)  # until the scheduler sees that the worker is lost, so that it is not taken again
         except ShardLost:
             pass
         self._abandon(i)
@@ -259,12 +228,6 @@ class OnDask(Pool):
         channel, self._channels[i] = self._channels[i], None
         if channel is not None:
             channel.close()
-
-    def _wait_for_loss(self, i: int) -> None:
-        """Wait some seconds for the scheduler to see that a worker is lost, so that it is not taken again."""
-        until = monotonic() + 5 * LOOK
-        while monotonic() < until and self._addresses[i] in self._workers():
-            sleep(0.1)
 
     def _remake(self) -> None:
         workers = self._workers()
@@ -277,18 +240,17 @@ class OnDask(Pool):
             raise RuntimeError("all workers are gone; start a cluster, and resume from a checkpoint if there is one")
         for i in lost:
             self._abandon(i)
-            self._actors[i] = self._futures[i] = None
+            self._futures[i] = None
         for i in lost:
             load = dict.fromkeys(workers, 0)
             for j, numbers in enumerate(self.numbers):
-                if self._actors[j] is not None and self._addresses[j] in load:
+                if self._channels[j] is not None and self._addresses[j] in load:
                     load[self._addresses[j]] += sum(self._partitions.sizes[number] for number in numbers)
             self._addresses[i] = min(load, key=lambda address: load[address])
             self._futures[i] = self._make(i)
-            self._actors[i] = self._arrived(i)
-            self._channels[i] = self._connect(i)
+            self._channels[i] = self._connect(i, self._arrived(i))
 
     def close(self) -> None:
         for i in range(len(self._channels)):
             self._abandon(i)
-        self._channels, self._actors, self._futures = [], [], []
+        self._channels, self._futures = [], []
