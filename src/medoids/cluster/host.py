@@ -27,17 +27,7 @@ def empty_like(objects: Floats, count: int) -> Floats:
 class Host:
     """Own rows, then copies: the `Points` of a worker's shard.
 
-    Parameters
-    ----------
-    kind : Dissimilarity
-        Of any objects: says which distance it is.
-    objects : ndarray
-        Rows of numbers, or a 1-D array of objects.
-    rows : ndarray
-        Their row numbers in X.
-    facts : Facts
-    tally : Tally
-    threads : Threads
+    The distance that ``kind`` is among any objects is hosted for these, which have the numbers ``rows`` in X.
     """
 
     def __init__(
@@ -46,7 +36,7 @@ class Host:
         self._kind, self._facts, self._tally, self._threads = kind, facts, tally, threads
         self.own, self._used = len(objects), len(objects)
         self._places = dict(zip(rows.tolist(), range(len(rows)), strict=True))
-        self.positions: Rows = np.zeros(0, dtype=np.intp)
+        self.positions: Rows = np.zeros(0, dtype=np.intp)  # of the references
         self._build(objects, rows, _ROOM)
 
     def _build(self, objects: Floats, rows: Rows, room: int) -> None:
@@ -61,18 +51,14 @@ class Host:
         """Take in copies of rows that are not here."""
         new = np.array([i not in self._places for i in copies.rows.tolist()], dtype=bool)
         rows, objects = copies.rows[new], copies.objects[new]
-        if self._used + len(rows) > len(self.objects):
-            self._build(self.objects[: self._used], self._numbers[: self._used], self._used + len(rows))
         at = slice(self._used, self._used + len(rows))
+        if at.stop > len(self.objects):
+            self._build(self.objects[: self._used], self._numbers[: self._used], at.stop)
         if len(rows):
             self.objects[at], self._numbers[at] = objects, rows
             self._hosted.put(at, objects, rows)
         self._places.update(zip(rows.tolist(), range(at.start, at.stop), strict=True))
         self._used = at.stop
-
-    def refer_to(self, rows: Rows) -> None:
-        """Take note of the references, by their rows."""
-        self.positions = self.candidates(rows)
 
     def references(self, columns: slice | Rows) -> Rows:
         return self.positions[columns]

@@ -11,7 +11,7 @@ from medoids.distances import Facts, Floats
 from medoids.engine.arrays import Float64s, Rows
 from medoids.paired.order import Tree
 
-__all__ = ["Census", "Copies", "Plan", "Standing", "Task", "size_of"]
+__all__ = ["Census", "Copies", "Plan", "Task", "in_order", "size_of"]
 
 
 @dataclass(frozen=True)
@@ -28,17 +28,18 @@ class Task:
 
 @dataclass(frozen=True)
 class Census:
-    """What a worker tells of its rows; sums of these over all workers decide how distances are computed."""
+    """What a worker tells of its rows; those of all workers together decide how distances are computed."""
 
     rows: int
     candidates: int  # rows of positive weight
+    weighed: tuple[Rows, Float64s] | None  # these rows and their weights; None where all rows count alike
+    sample: Copies  # a row, for what it is; none if there are no candidates
     columns: int
-    dtype: str
     sums: Float64s  # of the columns, from which the centre is made
-    longest: int = 0
-    shortest: int = 0
-    length: int = 0  # sum of lengths
-    tokens: bool = False
+    longest: int
+    shortest: int
+    length: int  # sum of lengths
+    tokens: bool
 
 
 @dataclass(frozen=True)
@@ -48,49 +49,29 @@ class Copies:
     rows: Rows
     objects: Floats
 
-    @classmethod
-    def together(cls, parts: list[Copies]) -> Copies:
-        """Put what several workers gave into the order of the rows."""
-        some = [part for part in parts if len(part.rows)] or parts[:1]
-        rows = np.concatenate([part.rows for part in some])
-        at = np.argsort(rows)
-        return cls(rows[at], np.concatenate([part.objects for part in some])[at])
+
+def in_order(parts: list[tuple[Rows, Floats]]) -> tuple[Rows, Floats]:
+    """Put what several workers gave, rows and something of each, into the order of the rows.
+
+    >>> in_order([(np.array([1, 4]), np.array(["b", "d"])), (np.array([0, 2]), np.array(["a", "c"]))])[1].tolist()
+    ['a', 'b', 'c', 'd']
+    """
+    some = [part for part in parts if len(part[0])] or parts[:1]  # others may be of another type
+    rows = np.concatenate([rows for rows, _ in some])
+    at = np.argsort(rows)
+    return rows[at], np.concatenate([values for _, values in some])[at]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a worker is told once the tree is made.
+    """What a worker is told once the tree is made."""
 
-    Attributes
-    ----------
-    marks : Copies
-        The landmarks.
-    tree : Tree
-    borders : ndarray of shape (regions, 2)
-        Leaf and row with which the regions of the order begin, but for the first; some may be none.
-    n, weight : int, float
-        Of all points.
-    facts : Facts
-    merged : tuple of ndarray or None
-        Points, in ascending order, and their weights, if equal ones are taken as one.
-    """
-
-    marks: Copies
+    marks: Copies  # the landmarks
     tree: Tree
-    borders: Rows
-    n: int
-    weight: float
+    borders: Rows  # leaf and row with which each region of the order begins, but for the first; there may be none
+    weight: float  # of all points
     facts: Facts
-    merged: tuple[Rows, Float64s] | None = None
-
-
-@dataclass(frozen=True)
-class Standing:
-    """A worker's part of what is summed over all points: loss, magnitude, and the costs of removing each medoid."""
-
-    loss: float
-    magnitude: float
-    removal: Float64s
+    merged: tuple[Rows, Float64s] | None  # points, ascending, and their weights, if equal ones are taken as one
 
 
 def size_of(message: Any) -> int:

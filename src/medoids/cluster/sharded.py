@@ -11,7 +11,7 @@ import numpy as np
 
 from medoids.algorithms.eager import EagerPAM
 from medoids.algorithms.pairedpam import PairedPAM
-from medoids.cluster.messages import Copies, Plan, Standing
+from medoids.cluster.messages import Copies, Plan, in_order
 from medoids.cluster.pool import PATIENCE, Pool
 from medoids.cluster.survey import Survey, give
 from medoids.core.assignment import Assignment, KeptRows
@@ -49,26 +49,27 @@ class _DriversRows(RowSource):
         self._places = places
 
     def assign(self, medoids: Iterable[int]) -> Assignment:
-        problem = self.problem
+        problem, places = self.problem, self._places
         assignment = Assignment(np.zeros(0), KeptRows(problem.k, 0), problem.frozen, tol=problem.tol)
+        places.assignment = assignment
         for i in medoids:
             assignment.open_slot(int(i))
         with self.run.phase("assignment"):
-            self._places.assign(assignment)
+            places.pool.surely(places.assign)
         return assignment
 
     def add(self, assignment: Assignment, i: int) -> None:
         with self.run.phase("assignment"):
-            self._places.add_surely(assignment, i)
+            self._places.pool.surely(lambda: self._places.enter(assignment, i, None))
 
 
 class Sharded(Places):
-    """Points that are with the workers of a pool."""
+    """Points that are with the workers of a pool, which are brought to the last assignment."""
 
     def __init__(self, pool: Pool, survey: Survey, problem: Problem, run: Run) -> None:
-        self._pool, self._survey = pool, survey
+        self.pool, self._survey = pool, survey
         self._plan: Plan | None = None
-        self._assignment: Assignment | None = None
+        self.assignment: Assignment | None = None
         pool.tell_again = self._tell_again
         self._levels: list[tuple[int, Rows]] = []
         self._sent: set[int] = set()  # rows of which all workers have copies
@@ -82,7 +83,7 @@ class Sharded(Places):
         starts = -(-np.arange(1, REPORTED) * self.n // REPORTED)
         starts = starts[starts < self.n]
         borders = np.stack([self._leaf[starts].astype(np.intp), self.order[starts]], axis=1)
-        self._plan = Plan(self._marks, self._tree, borders, self.n, problem.total_weight, survey.facts, self._merged)
+        self._plan = Plan(self._marks, self._tree, borders, problem.total_weight, survey.facts, self._merged)
         pool.surely(lambda: pool.ask("settle", self._plan))
 
     # --- the order of the points --------------------------------------------------------------------------------------
@@ -95,7 +96,7 @@ class Sharded(Places):
     def _measure(self, mark: int, points: Rows, drawn: Rows) -> Float64s:
         """Measure the distances to what is drawn; workers measure all points from all landmarks at once."""
         if self._drawn is None:
-            self._drawn = self._pool.surely(lambda: give(self._pool, points[drawn]))
+            self._drawn = self.pool.surely(lambda: give(self.pool, points[drawn]))
         rows = self._drawn.rows
         at = np.searchsorted(rows, [mark])
         self._marked.append(int(at[0]))
@@ -107,9 +108,7 @@ class Sharded(Places):
         assert self._drawn is not None
         self._marks = Copies(self._drawn.rows[self._marked], self._drawn.objects[self._marked])
         self._drawn = None
-        found = self._after_measuring("coordinates", points[sample])
-        rows = np.concatenate([rows for rows, _ in found])
-        return np.concatenate([Z for _, Z in found], axis=1)[:, np.argsort(rows)]
+        return in_order(self._after_measuring("coordinates", points[sample]))[1].T
 
     def _layout(self, tree: Tree, points: Rows) -> Layout:
         self._tree = tree
@@ -122,10 +121,10 @@ class Sharded(Places):
         """Ask what workers can answer that have measured distances from the landmarks; these do so once."""
 
         def work() -> list[Any]:
-            self._pool.ask("measure", self._marks, self._survey.facts)
-            return self._pool.ask(name, *message)
+            self.pool.ask("measure", self._marks, self._survey.facts)
+            return self.pool.ask(name, *message)
 
-        return self._pool.surely(work)
+        return self.pool.surely(work)
 
     def gather(self, rows: Rows) -> tuple[Dissimilarity, Rows]:
         copied = np.unique(rows)
@@ -136,32 +135,31 @@ class Sharded(Places):
     def ask(self, name: str, *arguments: Any, **options: Any) -> list[Any]:
         if name == "learn":
             self._invite(arguments[0])
-        return self._pool.ask(name, *arguments, **options)
+        return self.pool.ask(name, *arguments, **options)
 
     def add_level(self, level: Level, positions: Rows) -> None:
         self._levels.append((level.stop, self.order[positions]))
-        self._pool.surely(lambda: self._send_level(len(self._levels) - 1))
+        self.pool.surely(lambda: self._send_level(len(self._levels) - 1))
 
     def _send_level(self, number: int) -> None:
         """Send the references of a level to all workers, but for those that they have."""
         stop, rows = self._levels[number]
-        new = self._new(rows)
-        self._pool.ask("add_level", number, stop, rows, give(self._pool, new))
-        self._sent.update(new.tolist())
+        self.pool.ask("add_level", number, stop, rows, give(self.pool, self._new(rows)))
 
     def _new(self, rows: Rows) -> Rows:
-        """Return those of some rows of which not all workers have copies."""
-        return np.unique(np.array([i for i in rows.tolist() if i not in self._sent], dtype=np.intp))
+        """Return those of some rows of which not all workers have copies: they get them now, or after a loss."""
+        new = np.unique(np.array([i for i in rows.tolist() if i not in self._sent], dtype=np.intp))
+        self._sent.update(new.tolist())
+        return new
 
     def _invite(self, rows: Rows) -> None:
         """Send candidates to all workers, but for those that they have."""
         if len(new := self._new(rows)):
-            self._pool.ask("welcome", give(self._pool, new))
-            self._sent.update(new.tolist())
+            self.pool.ask("welcome", give(self.pool, new))
 
     def states(self, columns: Rows) -> tuple[Float64s, Float64s, Rows]:
         d1, d2, slot = np.empty(len(columns)), np.empty(len(columns)), np.empty(len(columns), dtype=np.intp)
-        for here, *values in self._pool.ask("states_of", columns):
+        for here, *values in self.pool.ask("states_of", columns):
             d1[here], d2[here], slot[here] = values
         return d1, d2, slot
 
@@ -170,7 +168,7 @@ class Sharded(Places):
 
     def to_references(self, rows: list[int], columns: Rows) -> Float64s:
         out = np.empty((len(rows), len(columns)))
-        for here, distances in self._pool.ask("to_references", rows, columns):
+        for here, distances in self.pool.ask("to_references", rows, columns):
             out[:, here] = distances
         return out
 
@@ -179,50 +177,40 @@ class Sharded(Places):
     def follow(self, assignment: Assignment) -> None:
         """Do nothing: workers are told of each medoid as it enters."""
 
-    def assign(self, assignment: Assignment) -> None:
-        """Bring the workers to an assignment, and the loss to what they tell."""
-        self._assignment = assignment
-        self._pool.surely(lambda: self._assign(assignment))
-
-    def _assign(self, assignment: Assignment) -> None:
-        self._invite(np.array(assignment.medoids, dtype=np.intp))
-        self._note(assignment, self._pool.ask("assign", assignment.medoids))
+    def assign(self) -> None:
+        """Bring the workers to the last assignment, and its loss to what they tell."""
+        if (assignment := self.assignment) is not None:
+            self._invite(np.array(assignment.medoids, dtype=np.intp))
+            self._note(assignment, self.pool.ask("assign", assignment.medoids))
 
     def exact_losses(self, assignment: Assignment, rows: Rows, *, swaps: bool) -> tuple[Float64s, Float64s]:
         self._invite(rows)
-        parts = self._pool.ask("exact_losses", rows, swaps=swaps)
+        parts = self.pool.ask("exact_losses", rows, swaps=swaps)
         losses: Float64s = np.sum([losses for losses, _ in parts], axis=0)
         return losses, np.sum([magnitudes for _, magnitudes in parts], axis=0)
 
     def enter(self, assignment: Assignment, i: int, slot: int | None) -> None:
         self._invite(np.array([i]))
-        standings = self._pool.ask("enter", i, slot)
+        parts = self.pool.ask("enter", i, slot)
         self._losses = 0
         if slot is None:
             assignment.open_slot(i)
         else:
             assignment.medoids[slot] = i
-        self._note(assignment, standings)
+        self._note(assignment, parts)
 
-    def add_surely(self, assignment: Assignment, i: int) -> None:
-        """Make a row the next medoid."""
-        self._pool.surely(lambda: self.enter(assignment, i, None))
-
-    def _note(self, assignment: Assignment, standings: list[Standing]) -> None:
-        self._removal = np.sum([s.removal for s in standings], axis=0)
+    def _note(self, assignment: Assignment, parts: list[tuple[float, float, Float64s]]) -> None:
+        losses, magnitudes, removals = zip(*parts, strict=True)
+        self._removal = np.sum(removals, axis=0)
         if assignment.medoids:
-            assignment.loss = sum(s.loss for s in standings)
-            assignment.magnitude = sum(s.magnitude for s in standings)
+            assignment.loss, assignment.magnitude = sum(losses), sum(magnitudes)
             self._check_small(assignment)
 
     def _check_small(self, assignment: Assignment) -> None:
         """Refuse distances that are too small to be sampled, and those of 0 between rows that differ."""
         mean, degree = abs(assignment.loss) / self.problem.total_weight, self._survey.degree
         if mean == 0:
-            medoids = np.array(assignment.medoids)
-            found = give(self._pool, medoids)
-            objects = found.objects[np.searchsorted(found.rows, medoids)]
-            vanished = bool(degree) and any(self._pool.ask("differ", objects))
+            vanished = bool(degree) and any(self.pool.ask("differ"))
         else:
             vanished = mean < SMALLEST_LOSS
             if degree and not self.problem.distance.exact and mean < _SMALLEST_FLOAT32_LOSS:
@@ -236,17 +224,16 @@ class Sharded(Places):
         self._losses += 1
         if self._losses > PATIENCE:
             raise RuntimeError(f"workers were lost {PATIENCE} times in one step; the cluster does not hold") from lost
-        self._pool.recover()
+        self.pool.recover()
 
     def _tell_again(self) -> None:
         """Send all workers what those that were made again do not know; the others skip what they do."""
         self._sent = set()
         if self._plan is not None:
-            self._pool.ask("settle", self._plan)
+            self.pool.ask("settle", self._plan)
             for number in range(len(self._levels)):
                 self._send_level(number)
-        if self._assignment is not None:
-            self._assign(self._assignment)
+        self.assign()
 
 
 class Traffic:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from medoids.cluster.messages import Census, Copies, Task
+from medoids.cluster.messages import Census, Copies, Task, in_order
 from medoids.cluster.pool import Pool
+from medoids.core.run import SMALLEST_LOSS
 from medoids.distances import SMALL, Dissimilarity, Facts, Floats, Index, dissimilarity, find_metric, kind_of
 from medoids.distances.protocol import Wrapper, numbers_of
 from medoids.engine.arrays import Digests, Float64s, Rows
@@ -21,8 +22,6 @@ _SAMPLED = 256
 _KINDS = ("vectors", "coordinates", "strings", "objects")
 # Of the largest value: squared distances stay finite.
 _LARGEST_VALUE = 1e153
-# And do not vanish, nor do those of a part in 1e10 of it.
-_SMALLEST_VALUE = 1e-140
 
 
 class Elsewhere(Wrapper):
@@ -38,12 +37,11 @@ class Elsewhere(Wrapper):
 
     def _fetch(self, rows: Index, columns: Index) -> tuple[Dissimilarity, Rows, Rows]:
         i, j = numbers_of(rows, self.n), numbers_of(columns, self.n)
-        found = self._pool.surely(lambda: give(self._pool, np.union1d(i, j)))
-        return self.among(found), np.searchsorted(found.rows, i), np.searchsorted(found.rows, j)
+        both = np.union1d(i, j)
+        return self.take(both), np.searchsorted(both, i), np.searchsorted(both, j)
 
     def block(self, rows: Index, columns: Index) -> Floats:
         here, i, j = self._fetch(rows, columns)
-        here.prepare()
         return here.block(i, j)
 
     def exact_block(self, rows: Index, columns: Index) -> Float64s:
@@ -58,10 +56,7 @@ class Elsewhere(Wrapper):
 
     def digests(self, rows: Rows) -> Digests | None:
         found = _surely(self._pool, "digests", rows)
-        if any(digests is None for _, digests in found):
-            return None
-        at = np.argsort(np.concatenate([here for here, _ in found]))
-        return np.concatenate([digests for _, digests in found])[at]
+        return None if any(digests is None for _, digests in found) else in_order(found)[1]
 
     def cross(self, queries: Any) -> Float64s:
         raise NotImplementedError
@@ -69,7 +64,7 @@ class Elsewhere(Wrapper):
 
 def give(pool: Pool, rows: Rows) -> Copies:
     """Return rows of X, in ascending order, from the workers that have them."""
-    return Copies.together(pool.ask("give", rows))
+    return Copies(*in_order(pool.ask("give", rows)))
 
 
 def _surely(pool: Pool, name: str, *message: Any) -> list[Any]:
@@ -80,35 +75,25 @@ def _surely(pool: Pool, name: str, *message: Any) -> list[Any]:
 class Survey:
     """What the driver knows of all rows: their weights, the distance, and facts about it."""
 
-    def __init__(self, census: list[Census], facts: Facts, kind: Dissimilarity, pool: Pool, task: Task) -> None:
-        self.rows = sum(c.rows for c in census)
-        self.columns = max(c.columns for c in census if c.candidates)
-        self.facts = facts
-        self.distance = Elsewhere(self.rows, kind, facts, pool)
+    def __init__(self, some: list[Census], rows: int, facts: Facts, pool: Pool, task: Task) -> None:
+        self.rows, self.columns, self.facts = rows, some[0].columns, facts
+        sample = some[0].sample
+        kind = dissimilarity(sample.objects, task.metric, task.metric_params)
+        self.distance = Elsewhere(rows, kind.hosting(sample.objects, sample.rows, facts), facts, pool)
         self.degree = find_metric(task.metric).degree if isinstance(task.metric, str) else None
-        self.weights = np.ones(self.rows)
-        weighed = [found for found in _surely(pool, "weigh") if found is not None]
-        if weighed:
-            self.weights[:] = 0
-            for rows, weights in weighed:
-                self.weights[rows] = weights
-        self.candidates = int(np.count_nonzero(self.weights))
+        weighed = [c.weighed for c in some if c.weighed is not None]
+        self.weights = np.zeros(rows) if weighed else np.ones(rows)
+        for here, weights in weighed:
+            self.weights[here] = weights
+        self.candidates = sum(c.candidates for c in some)
 
 
-def _count(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
-    """Ask the workers for what decides how distances are computed."""
-    kind = kind_of(task.metric)
-    census: list[Census] = _surely(pool, "census")
-    some = [c for c in census if c.candidates]
-    if not some:
-        rows = sum(c.rows for c in census)
-        raise ValueError(
-            "sample_weight is zero for every row; at least one weight must be positive" if rows else "X has no rows"
-        )
+def _facts_of(some: list[Census], pool: Pool, task: Task) -> Facts:
+    """Return what decides how distances are computed."""
     widths = sorted({c.columns for c in some})
     if len(widths) > 1:
         raise ValueError(f"partitions of X have {widths[0]} and {widths[-1]} columns; they must have the same")
-    if "hamming" in str(task.metric) and kind == "strings":
+    if "hamming" in str(task.metric) and kind_of(task.metric) == "strings":
         shortest, longest = min(c.shortest for c in some), max(c.longest for c in some)
         if shortest < longest:
             raise ValueError(
@@ -117,30 +102,29 @@ def _count(pool: Pool, task: Task) -> tuple[list[Census], Facts]:
             )
     n = sum(c.candidates for c in some)
     small = sum(c.rows for c in some) <= SMALL
-    if np.dtype(some[0].dtype) != object and widths[0] and isinstance(task.metric, str):
+    if some[0].sample.objects.dtype != object and widths[0] and isinstance(task.metric, str):
         centre = np.sum([c.sums for c in some], axis=0) / n
         top = max(_surely(pool, "top", centre))
         if top > _LARGEST_VALUE:
             raise ValueError(f"X holds values of size {top:.3g}, whose squared distances overflow; rescale X")
-        if 0 < top < _SMALLEST_VALUE and find_metric(task.metric).degree:
+        if 0 < top < SMALLEST_LOSS and find_metric(task.metric).degree:
             raise ValueError(f"values of X differ by {top:.3g} at most, and squared distances vanish; rescale X")
-        return census, Facts(small, centre, top)
-    return census, Facts(
-        small,
-        longest=max(c.longest for c in some),
-        length=sum(c.length for c in some) / n,
-        tokens=any(c.tokens for c in some),
-    )
+        return Facts(small, centre, top)
+    longest, length = max(c.longest for c in some), sum(c.length for c in some) / n
+    return Facts(small, longest=longest, length=length, tokens=any(c.tokens for c in some))
 
 
 def survey(pool: Pool, task: Task) -> Survey:
     """Ask the workers for all that the driver needs to know."""
     if kind_of(task.metric) not in _KINDS:
         raise ValueError(f"metric={task.metric!r} is not available on a cluster; fit on one machine")
-    census, facts = _count(pool, task)
-    sample = next(c for c in _surely(pool, "sample") if len(c.rows))
-    kind = dissimilarity(sample.objects, task.metric, task.metric_params)
-    return Survey(census, facts, kind.hosting(sample.objects, sample.rows, facts), pool, task)
+    census: list[Census] = _surely(pool, "census")
+    rows, some = sum(c.rows for c in census), [c for c in census if c.candidates]
+    if not some:
+        raise ValueError(
+            "sample_weight is zero for every row; at least one weight must be positive" if rows else "X has no rows"
+        )
+    return Survey(some, rows, _facts_of(some, pool, task), pool, task)
 
 
 def fingerprint(pool: Pool, surveyed: Survey) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from weakref import finalize
 import numpy as np
 
 from medoids.cluster.host import Host, Seen, empty_like
-from medoids.cluster.messages import Census, Copies, Plan, Standing, Task
+from medoids.cluster.messages import Census, Copies, Plan, Task
 from medoids.cluster.reading import check_part, check_part_weights
 from medoids.core.assignment import Assignment
 from medoids.core.problem import Problem
@@ -25,18 +25,9 @@ __all__ = ["Worker"]
 
 
 class Worker:
-    """Some partitions of the data. Rows of weight 0, which change nothing, are left out.
+    """Some partitions of the data: arrays, frames or lists, their numbers, and the row of X with which each begins.
 
-    Parameters
-    ----------
-    task : Task
-    parts : list
-        Arrays, frames or lists of objects.
-    numbers : list of int
-        The number of each partition.
-    starts : list of int
-        The row of X with which each begins.
-    weights : list of ndarray, optional
+    Rows of weight 0, which change nothing, are left out.
     """
 
     def __init__(
@@ -58,9 +49,8 @@ class Worker:
         self._rows: Rows = np.concatenate(rows)
         self._weights: Float64s = np.concatenate(weighed)
         self._sort(np.argsort(self._rows))
-        self._shard: Shard | None = None
-        self._Z: Floats | None = None
-        self._levels = 0
+        self._Z: Floats = np.zeros((0, 0))  # distances from the landmarks, between `measure` and `settle`
+        self._settled, self._levels = False, 0
         self._judged: dict[int, Float64s] = {}
         self._tally, self._told = Tally(), (0, 0)
         self._threads = Threads(task.n_jobs)
@@ -82,70 +72,59 @@ class Worker:
     # --- before the fit -----------------------------------------------------------------------------------------------
 
     def census(self) -> Census:
-        """Count."""
-        X = self._X
-        vectors = X.ndim == 2
-        columns = X.shape[1] if vectors else 0
-        sums = np.zeros(columns)
-        if vectors and X.dtype != object:
-            sums = X.sum(axis=0, dtype=np.float64)
+        """Count the rows, and describe them."""
+        X, vectors = self._X, self._X.ndim == 2
         lengths = [len(x) for x in X] if isinstance(self._task.metric, str) and not vectors else []
         return Census(
-            self._rows_all,
-            len(self._rows),
-            columns,
-            X.dtype.str,
-            sums,
-            max(lengths, default=0),
-            min(lengths, default=0),
-            sum(lengths),
-            any(type(x) is not str for x in X) if lengths else False,
+            rows=self._rows_all,
+            candidates=len(X),
+            weighed=(self._rows, self._weights) if self._weighted else None,
+            sample=Copies(self._rows[:1], X[:1]),
+            columns=X.shape[1] if vectors else 0,
+            sums=X.sum(axis=0, dtype=np.float64) if vectors and X.dtype != object else np.zeros(X.shape[1:]),
+            longest=max(lengths, default=0),
+            shortest=min(lengths, default=0),
+            length=sum(lengths),
+            tokens=bool(lengths) and any(type(x) is not str for x in X),
         )
 
     def top(self, centre: Float64s) -> float:
         """Return the largest absolute value after centring."""
-        lots = spans(len(self._X), 1024)
-        return max((float(np.abs(self._X[lot] - centre).max()) for lot in lots), default=0.0)
+        return max((float(np.abs(self._X[lot] - centre).max()) for lot in spans(len(self._X), 1024)), default=0.0)
 
-    def sample(self) -> Copies:
-        """Return a row, for what it is."""
-        return Copies(self._rows[:1], self._X[:1])
-
-    def weigh(self) -> tuple[Rows, Float64s] | None:
-        """Return rows and their weights; None where all rows count alike."""
-        return (self._rows, self._weights) if self._weighted else None
-
-    def give(self, rows: Rows) -> Copies:
-        """Return those of some rows of X that are here."""
+    def give(self, rows: Rows) -> tuple[Rows, Floats]:
+        """Return those of some rows of X that are here, and their objects."""
         at = self._find(rows)
-        return Copies(self._rows[at], self._X[at])
+        return self._rows[at], self._X[at]
 
     def digests(self, rows: Rows) -> tuple[Rows, Digests | None]:
-        """Return those of some rows, in ascending order, that are here, and what equal ones have in common."""
-        at = np.sort(self._find(rows))
-        some = self._X[at] if len(at) else empty_like(self._X, 1)
-        digests = dissimilarity(some, self._task.metric, self._task.metric_params).digests(np.arange(len(at)))
-        return self._rows[at], digests
+        """Return those of some rows of X that are here, and what equal ones have in common."""
+        at = self._find(rows)
+        return self._rows[at], self._distance(at).digests(np.arange(len(at)))
 
     def _find(self, rows: Rows) -> Rows:
         """Return where those of some rows of X are that are here."""
         if len(self._rows) == 0:
             return np.zeros(0, dtype=np.intp)
-        places = np.minimum(np.searchsorted(self._rows, rows, sorter=self._by_row), len(self._rows) - 1)
-        at = self._by_row[places]
+        at = self._by_row[np.searchsorted(self._rows, rows, sorter=self._by_row) % len(self._rows)]
         found: Rows = at[self._rows[at] == rows]
         return found
+
+    def _distance(self, at: slice | Rows = slice(1)) -> Dissimilarity:
+        """Return the distance among some own rows; where there are none, one of the same kind."""
+        some = self._X[at]
+        return dissimilarity(some if len(some) else empty_like(some, 1), self._task.metric, self._task.metric_params)
 
     # --- the order of the points --------------------------------------------------------------------------------------
 
     def measure(self, marks: Copies, facts: Facts) -> None:
         """Measure the distances from landmarks to the own rows; once."""
-        if self._Z is not None:
+        if len(self._Z):
             return
         count, n = len(marks.rows), len(self._rows)
         both = np.concatenate([marks.objects, self._X]) if n else marks.objects
         numbers = np.concatenate([marks.rows, self._rows])
-        distance = self._kind().hosting(both, numbers, facts)
+        distance = self._distance().hosting(both, numbers, facts)
         self._Z = Z = np.empty((count, n), np.float32 if distance.dtype == np.float32 else np.float64)
 
         def work(chunk: slice) -> None:
@@ -155,39 +134,27 @@ class Worker:
         self._threads.map(work, spans(n, POINTS_PER_CHUNK), threaded=distance.threaded)
         self._tally.add(computed=Z.size)
 
-    def _kind(self) -> Dissimilarity:
-        sample = self._X[:1] if len(self._X) else empty_like(self._X, 1)
-        return dissimilarity(sample, self._task.metric, self._task.metric_params)
-
     def coordinates(self, rows: Rows) -> tuple[Rows, Floats]:
-        """Return the distances from the landmarks to those of some rows that are here."""
-        assert self._Z is not None
+        """Return those of some rows that are here, and for each its distances from the landmarks."""
         at = self._find(rows)
-        return self._rows[at], self._Z[:, at]
+        return self._rows[at], self._Z[:, at].T
 
     def lay_out(self, tree: Tree) -> tuple[Rows, Layout]:
         """Return the own rows, and where a tree puts them."""
-        assert self._Z is not None
         return self._rows, Layout.of(tree, self._Z)
 
     def settle(self, plan: Plan) -> None:
         """Put the own rows into the order of the tree, and make a shard of them; once."""
-        if self._shard is not None:
+        if self._settled:
             return
         self.measure(plan.marks, plan.facts)
-        assert self._Z is not None
-        leaf, task = plan.tree.leaves(self._Z), self._task
-        self._Z = None
-        at = np.lexsort((self._rows, leaf))
+        leaf, task, kept = plan.tree.leaves(self._Z), self._task, np.arange(len(self._rows))
+        self._Z = np.zeros((0, 0))
         if plan.merged is not None:  # equal points count as one
-            rows, weights = plan.merged
-            places = np.searchsorted(rows, self._rows[at])
-            kept = rows[np.minimum(places, len(rows) - 1)] == self._rows[at]
-            at, places = at[kept], places[kept]
-            self._weights = self._weights.copy()
-            self._weights[at] = weights[places]
-        leaf = leaf[at].astype(np.int64)
-        kind = self._kind()
+            _, kept, places = np.intersect1d(self._rows, plan.merged[0], assume_unique=True, return_indices=True)
+            self._weights[kept] = plan.merged[1][places]
+        at = kept[np.lexsort((self._rows[kept], leaf[kept]))]
+        leaf, kind = leaf[at].astype(np.int64), self._distance()
         self._sort(at)
         most = 1 + int(max(self._rows.max(initial=0), plan.borders.max(initial=0)))
         keys = plan.borders[:, 0] * most + plan.borders[:, 1]
@@ -198,24 +165,20 @@ class Worker:
         limit = task.memory_limit
         self._shard = Shard(self._host, self._rows, shares, regions, eligible, limit, self._threads)
         problem = Problem(Seen(self._host), self._weights, task.k, "build", 0, limit, frozen=task.frozen)
-        self._run = Run(problem, self._threads, np.random.RandomState(0), self._tally)
-        self._source = make_rows(problem, self._run, self._shard.whole)
+        run = Run(problem, self._threads, np.random.RandomState(0), self._tally)
+        self._source = make_rows(problem, run, self._shard.whole)
         self.assign([])
+        self._settled = True
 
     # --- references ---------------------------------------------------------------------------------------------------
-
-    @property
-    def _own(self) -> Shard:
-        assert self._shard is not None
-        return self._shard
 
     def add_level(self, number: int, stop: int, rows: Rows, copies: Copies) -> None:
         """Take note of another level, unless it is known, given the rows of all references so far."""
         if number < self._levels:
             return
         self.welcome(copies)
-        self._host.refer_to(rows)
-        self._own.store.add_level(stop)
+        self._host.positions = self._host.candidates(rows)
+        self._shard.store.add_level(stop)
         self._levels += 1
 
     def welcome(self, copies: Copies) -> None:
@@ -232,16 +195,16 @@ class Worker:
     def states_of(self, columns: Rows) -> tuple[Rows, Float64s, Float64s, Rows]:
         """Return which of some references are here, and their d1, d2 and slots."""
         here, at = self._here(columns)
-        return here, *self._own.states(at)
+        return here, *self._shard.states(at)
 
     def to_references(self, rows: list[int], columns: Rows) -> tuple[Rows, Float64s]:
         """Return which of some references are here, and the distances from candidates to them."""
         here, at = self._here(columns)
-        return here, np.array([self._own.whole(row)[at] for row in rows], dtype=np.float64)
+        return here, np.array([self._shard.whole(row)[at] for row in rows], dtype=np.float64)
 
     # --- medoids ------------------------------------------------------------------------------------------------------
 
-    def assign(self, medoids: list[int]) -> Standing:
+    def assign(self, medoids: list[int]) -> tuple[float, float, Float64s]:
         """Go to some medoids, which are known here."""
         self._state: Assignment = self._source.assign(medoids)
         return self._placed()
@@ -249,11 +212,11 @@ class Worker:
     def exact_losses(self, rows: Rows, *, swaps: bool) -> tuple[Float64s, Float64s]:
         """Return this worker's part of the exact losses and magnitudes that rows lead to, for each slot."""
         state, exact = self._state, self._host.distance.exact
-        block = [self._own.whole(i).astype(float) if exact else self._source.row(i, state.d2) for i in rows.tolist()]
+        block = [self._shard.whole(i).astype(float) if exact else self._source.row(i, state.d2) for i in rows.tolist()]
         self._judged = dict(zip(rows.tolist(), block, strict=True))
         return state.after_swaps(np.array(block)) if swaps else state.after_additions(np.array(block))
 
-    def enter(self, i: int, slot: int | None) -> Standing:
+    def enter(self, i: int, slot: int | None) -> tuple[float, float, Float64s]:
         """Make a row a medoid: the next one, or in the place of another."""
         if slot is None and i not in self._judged:  # a frozen one
             self._source.add(self._state, i)
@@ -263,16 +226,15 @@ class Worker:
             self._state.swap(slot, i, self._judged[i])
         return self._placed()
 
-    def _placed(self) -> Standing:
-        """Bring the shard to the current medoids."""
-        state = self._state
+    def _placed(self) -> tuple[float, float, Float64s]:
+        """Bring the shard to the current medoids; return its part of loss, magnitude, and what removing each costs."""
+        state, slots = self._state, len(self._state.medoids)
         self._judged = {}
-        self._own.place_state(state.d1, state.d2, state.nearest, np.array(state.medoids, dtype=np.intp))
-        if not state.medoids or not len(self._rows):
-            return Standing(0.0, 0.0, np.zeros(len(state.medoids)))
-        return Standing(state.loss, state.magnitude, self._own.removal(len(state.medoids)))
+        self._shard.place_state(state.d1, state.d2, state.nearest, np.array(state.medoids, dtype=np.intp))
+        return state.loss, state.magnitude, self._shard.removal(slots) if slots else np.zeros(0)
 
-    def differ(self, medoids: Floats) -> bool:
-        """Whether some of the own rows differ from their nearest medoids, whose rows are given by slot."""
+    def differ(self) -> bool:
+        """Whether some of the own rows differ from their nearest medoids."""
+        medoids = self._host.objects[self._host.candidates(np.array(self._state.medoids))]
         nearest, chunks = self._state.nearest, spans(len(self._rows), POINTS_PER_CHUNK)
         return any(bool((self._X[chunk] != medoids[nearest[chunk]]).any()) for chunk in chunks)
