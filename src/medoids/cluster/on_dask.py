@@ -50,17 +50,16 @@ class Partitions:
             )
         self.futures: list[Future] = client.compute(delayed)
         self.weights: list[Future] | None = None if weights is None else client.compute(weights)
-        _readable(client, self.futures, "X")
+        _readable(self.futures, "X")
         if self.weights is not None:
-            _readable(client, self.weights, "sample_weight")
+            _readable(self.weights, "sample_weight")
         self.sizes: list[int] = client.gather(client.map(count_rows, self.futures, pure=False))
         self.starts: list[int] = np.concatenate([[0], np.cumsum(self.sizes)])[:-1].astype(int).tolist()
 
     def share(self) -> dict[str, list[int]]:
         """Return which partitions each worker takes: those that it has, unless that is far more than its share."""
-        client = self.client
-        holders = client.who_has(self.futures)
-        load = dict.fromkeys(client.nthreads(), 0)
+        holders = self.client.who_has(self.futures)
+        load = dict.fromkeys(self.client.nthreads(), 0)
         if not load:
             raise RuntimeError("the cluster has no workers; add some, as with cluster.scale(2)")
         most = _UNEVEN * sum(self.sizes) / len(load)
@@ -75,7 +74,7 @@ class Partitions:
         return {address: sorted(numbers) for address, numbers in shares.items() if numbers}
 
 
-def _readable(client: Client, futures: list[Future], name: str) -> None:
+def _readable(futures: list[Future], name: str) -> None:
     """Wait for partitions; say which could not be read."""
     wait(futures)
     for number, future in enumerate(futures):
@@ -99,11 +98,9 @@ class Actor(Worker):
         super().__init__(*arguments)
 
     def listen(self, host: str) -> tuple[int, bytes]:
-        """Answer through a `Channel`."""
         return listen(host, self)
 
     def reply(self, message: bytes) -> bytes:
-        """Answer here."""
         return reply(self, message)
 
 
@@ -122,8 +119,7 @@ class _Calls:
     def receive(self) -> bytes:
         while True:
             try:
-                answer: bytes = self._answer.result(timeout=LOOK)
-                return answer
+                return bytes(self._answer.result(timeout=LOOK))
             except TimeoutError:
                 self._check()
 
@@ -173,12 +169,10 @@ class OnDask(Pool):
 
     def _workers(self) -> dict[str, int]:
         """Return the workers that are there, with their threads."""
-        client = self._client
         try:
-            if client.status != "running":
-                raise OSError(f"client is {client.status}")
-            workers: dict[str, int] = client.nthreads()
-            return workers
+            if self._client.status != "running":
+                raise OSError(f"client is {self._client.status}")
+            return dict(self._client.nthreads())
         except (OSError, TimeoutError) as error:
             raise RuntimeError(
                 "the scheduler is gone, and with it the shards of all workers; fit again on a new cluster, with "
@@ -194,7 +188,7 @@ class OnDask(Pool):
                 return connect(host, port, secret, check)
         return _Calls(actor, check)
 
-    def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int, int]]:
+    def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int]]:
         packed, numbers = dumps((name, message, options)), range(len(self._channels))
         for i in numbers:
             self._try(i, lambda channel: channel.send(packed))
@@ -210,8 +204,7 @@ class OnDask(Pool):
 
     def _try(self, i: int, work: Callable[[Channel | _Calls], Any]) -> Any:
         """Do something with the channel to a worker; None if it is lost."""
-        channel = self._channels[i]
-        if channel is None:
+        if (channel := self._channels[i]) is None:
             return None
         try:
             return work(channel)
@@ -228,6 +221,7 @@ class OnDask(Pool):
         channel, self._channels[i] = self._channels[i], None
         if channel is not None:
             channel.close()
+        self._futures[i] = None
 
     def _remake(self) -> None:
         workers = self._workers()
@@ -240,7 +234,6 @@ class OnDask(Pool):
             raise RuntimeError("all workers are gone; start a cluster, and resume from a checkpoint if there is one")
         for i in lost:
             self._abandon(i)
-            self._futures[i] = None
         for i in lost:
             load = dict.fromkeys(workers, 0)
             for j, numbers in enumerate(self.numbers):
@@ -253,4 +246,3 @@ class OnDask(Pool):
     def close(self) -> None:
         for i in range(len(self._channels)):
             self._abandon(i)
-        self._channels, self._futures = [], []
