@@ -50,13 +50,13 @@ class Recorded(Pool):
         self._workers = workers
         self.messages: list[Message] = []
 
-    def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int, int]]:
+    def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int]]:
         answers, seconds = [], 0.0
         for worker in self._workers:
             began = perf_counter()
             answers.append(worker.ask(name, *message, **options))
             seconds = max(seconds, perf_counter() - began)
-        sizes = [size_of(answer) for answer, _, _ in answers]
+        sizes = [size_of(answer) for answer, _ in answers]
         self.messages.append(Message(name, size_of(message), sum(sizes), max(sizes), seconds))
         return answers
 

@@ -34,7 +34,7 @@ class InProcess(Pool):
             worker.close()
         self._workers[number] = None
 
-    def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int, int]]:
+    def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int]]:
         answers = []
         for number, worker in enumerate(self._workers):
             if worker is None:

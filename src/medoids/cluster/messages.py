@@ -51,11 +51,7 @@ class Copies:
 
 
 def in_order(parts: list[tuple[Rows, Floats]]) -> tuple[Rows, Floats]:
-    """Put what several workers gave, rows and something of each, into the order of the rows.
-
-    >>> in_order([(np.array([1, 4]), np.array(["b", "d"])), (np.array([0, 2]), np.array(["a", "c"]))])[1].tolist()
-    ['a', 'b', 'c', 'd']
-    """
+    """Put what several workers gave, some rows and a value for each, into the order of the rows."""
     some = [part for part in parts if len(part[0])] or parts[:1]  # others may be of another type
     rows = np.concatenate([rows for rows, _ in some])
     at = np.argsort(rows)

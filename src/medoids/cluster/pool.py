@@ -19,31 +19,21 @@ PATIENCE = 10
 
 
 class Pool(ABC):
-    """Workers, and what was sent to and fro.
-
-    Attributes
-    ----------
-    tally : Tally
-        Told of the distances that the workers computed.
-    down, up, trips : int
-        Bytes to and from the workers, and how often all of them were asked.
-    tell_again : callable
-        Tells workers that were made again what the others know.
-    """
+    """Workers, and what was sent to and fro: bytes down to them and up from them, and trips, which ask all of them."""
 
     def __init__(self) -> None:
-        self.tally = Tally()
+        self.tally = Tally()  # of the distances that the workers compute
         self.down = self.up = self.trips = 0
-        self.tell_again: Callable[[], None] = lambda: None
+        self.tell_again: Callable[[], None] = lambda: None  # what the others know, to workers that were made again
 
     def ask(self, name: str, *message: Any, **options: Any) -> list[Any]:
         """Send the same message to all workers; return their answers in order; `ShardLost` where one is gone."""
         answers = self._send(name, message, options)
         self.trips += 1
         self.down += size_of(message) * len(answers)
-        self.up += sum(size_of(answer) for answer, _, _ in answers)
-        self.tally.add(computed=sum(c for _, c, _ in answers), cached=sum(c for _, _, c in answers))
-        return [answer for answer, _, _ in answers]
+        self.up += sum(size_of(answer) for answer, _ in answers)
+        self.tally.add(computed=sum(computed for _, computed in answers))
+        return [answer for answer, _ in answers]
 
     def surely(self, work: Callable[[], Answer]) -> Answer:
         """Do work that can be repeated, until no worker is lost in it."""
@@ -68,7 +58,7 @@ class Pool(ABC):
         ) from lost
 
     @abstractmethod
-    def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int, int]]:
+    def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int]]:
         """Let every worker do a message; raise `ShardLost` where one is gone."""
 
     @abstractmethod

@@ -108,23 +108,15 @@ class Sharded(Places):
         assert self._drawn is not None
         self._marks = Copies(self._drawn.rows[self._marked], self._drawn.objects[self._marked])
         self._drawn = None
-        return in_order(self._after_measuring("coordinates", points[sample]))[1].T
+        message = self._marks, self._survey.facts, points[sample]
+        return in_order(self.pool.surely(lambda: self.pool.ask("coordinates", *message)))[1].T
 
     def _layout(self, tree: Tree, points: Rows) -> Layout:
         self._tree = tree
-        found = self._after_measuring("lay_out", tree)
+        found = self.pool.surely(lambda: self.pool.ask("lay_out", self._marks, self._survey.facts, tree))
         rows = np.concatenate([rows for rows, _ in found])
         at = np.argsort(rows)
         return Layout.joined([layout for _, layout in found], at[np.searchsorted(rows, points, sorter=at)])
-
-    def _after_measuring(self, name: str, *message: Any) -> list[Any]:
-        """Ask what workers can answer that have measured distances from the landmarks; these do so once."""
-
-        def work() -> list[Any]:
-            self.pool.ask("measure", self._marks, self._survey.facts)
-            return self.pool.ask(name, *message)
-
-        return self.pool.surely(work)
 
     def gather(self, rows: Rows) -> tuple[Dissimilarity, Rows]:
         copied = np.unique(rows)

@@ -20,7 +20,7 @@ __all__ = ["Elsewhere", "Survey", "fingerprint", "give", "survey"]
 _SAMPLED = 256
 # Kinds of data that can be shared.
 _KINDS = ("vectors", "coordinates", "strings", "objects")
-# Of the largest value: squared distances stay finite.
+# Of the largest value: squared distances stay finite. (From SMALLEST_LOSS on they do not vanish.)
 _LARGEST_VALUE = 1e153
 
 
@@ -35,18 +35,13 @@ class Elsewhere(Wrapper):
         """Return the distance among rows that are here."""
         return self._inner.hosting(copies.objects, copies.rows, self._facts)
 
-    def _fetch(self, rows: Index, columns: Index) -> tuple[Dissimilarity, Rows, Rows]:
+    def block(self, rows: Index, columns: Index) -> Floats:
         i, j = numbers_of(rows, self.n), numbers_of(columns, self.n)
         both = np.union1d(i, j)
-        return self.take(both), np.searchsorted(both, i), np.searchsorted(both, j)
-
-    def block(self, rows: Index, columns: Index) -> Floats:
-        here, i, j = self._fetch(rows, columns)
-        return here.block(i, j)
+        return self.take(both).block(np.searchsorted(both, i), np.searchsorted(both, j))
 
     def exact_block(self, rows: Index, columns: Index) -> Float64s:
-        here, i, j = self._fetch(rows, columns)
-        return here.exact_block(i, j)
+        raise NotImplementedError  # workers measure what is exact
 
     def take(self, rows: Index) -> Dissimilarity:
         """Return the distance among rows, given in ascending order, which are fetched."""
@@ -55,7 +50,7 @@ class Elsewhere(Wrapper):
         return here
 
     def digests(self, rows: Rows) -> Digests | None:
-        found = _surely(self._pool, "digests", rows)
+        found = self._pool.surely(lambda: self._pool.ask("digests", rows))
         return None if any(digests is None for _, digests in found) else in_order(found)[1]
 
     def cross(self, queries: Any) -> Float64s:
@@ -65,11 +60,6 @@ class Elsewhere(Wrapper):
 def give(pool: Pool, rows: Rows) -> Copies:
     """Return rows of X, in ascending order, from the workers that have them."""
     return Copies(*in_order(pool.ask("give", rows)))
-
-
-def _surely(pool: Pool, name: str, *message: Any) -> list[Any]:
-    """Ask what a worker that was made again can answer at once."""
-    return pool.surely(lambda: pool.ask(name, *message))
 
 
 class Survey:
@@ -104,7 +94,7 @@ def _facts_of(some: list[Census], pool: Pool, task: Task) -> Facts:
     small = sum(c.rows for c in some) <= SMALL
     if some[0].sample.objects.dtype != object and widths[0] and isinstance(task.metric, str):
         centre = np.sum([c.sums for c in some], axis=0) / n
-        top = max(_surely(pool, "top", centre))
+        top = max(pool.surely(lambda: pool.ask("top", centre)))
         if top > _LARGEST_VALUE:
             raise ValueError(f"X holds values of size {top:.3g}, whose squared distances overflow; rescale X")
         if 0 < top < SMALLEST_LOSS and find_metric(task.metric).degree:
@@ -118,7 +108,7 @@ def survey(pool: Pool, task: Task) -> Survey:
     """Ask the workers for all that the driver needs to know."""
     if kind_of(task.metric) not in _KINDS:
         raise ValueError(f"metric={task.metric!r} is not available on a cluster; fit on one machine")
-    census: list[Census] = _surely(pool, "census")
+    census: list[Census] = pool.surely(lambda: pool.ask("census"))
     rows, some = sum(c.rows for c in census), [c for c in census if c.candidates]
     if not some:
         raise ValueError(

@@ -49,10 +49,10 @@ class Worker:
         self._rows: Rows = np.concatenate(rows)
         self._weights: Float64s = np.concatenate(weighed)
         self._sort(np.argsort(self._rows))
-        self._Z: Floats = np.zeros((0, 0))  # distances from the landmarks, between `measure` and `settle`
+        self._Z: Floats = np.zeros((0, 0))  # distances from the landmarks, between `_measure` and `settle`
         self._settled, self._levels = False, 0
         self._judged: dict[int, Float64s] = {}
-        self._tally, self._told = Tally(), (0, 0)
+        self._tally, self._told = Tally(), 0
         self._threads = Threads(task.n_jobs)
         self._threads.__enter__()
         self.close = finalize(self, self._threads.__exit__)  # at the latest when nothing refers to this worker
@@ -61,13 +61,11 @@ class Worker:
         self._X, self._rows, self._weights = self._X[at], self._rows[at], self._weights[at]
         self._by_row = np.argsort(self._rows)
 
-    def ask(self, name: str, *message: Any, **options: Any) -> tuple[Any, int, int]:
-        """Do what a message says; return the answer, and the distances computed and found since the last one."""
+    def ask(self, name: str, *message: Any, **options: Any) -> tuple[Any, int]:
+        """Do what a message says; return the answer, and the number of distances computed since the last one."""
         answer = getattr(self if hasattr(self, name) else self._shard, name)(*message, **options)
-        computed = self._tally.computed
-        cached = sum(count.cached for count in self._tally.counts.values())
-        before, self._told = self._told, (computed, cached)
-        return answer, computed - before[0], cached - before[1]
+        before, self._told = self._told, self._tally.computed
+        return answer, self._told - before
 
     # --- before the fit -----------------------------------------------------------------------------------------------
 
@@ -117,7 +115,7 @@ class Worker:
 
     # --- the order of the points --------------------------------------------------------------------------------------
 
-    def measure(self, marks: Copies, facts: Facts) -> None:
+    def _measure(self, marks: Copies, facts: Facts) -> None:
         """Measure the distances from landmarks to the own rows; once."""
         if len(self._Z):
             return
@@ -134,25 +132,29 @@ class Worker:
         self._threads.map(work, spans(n, POINTS_PER_CHUNK), threaded=distance.threaded)
         self._tally.add(computed=Z.size)
 
-    def coordinates(self, rows: Rows) -> tuple[Rows, Floats]:
+    def coordinates(self, marks: Copies, facts: Facts, rows: Rows) -> tuple[Rows, Floats]:
         """Return those of some rows that are here, and for each its distances from the landmarks."""
+        self._measure(marks, facts)
         at = self._find(rows)
         return self._rows[at], self._Z[:, at].T
 
-    def lay_out(self, tree: Tree) -> tuple[Rows, Layout]:
-        """Return the own rows, and where a tree puts them."""
+    def lay_out(self, marks: Copies, facts: Facts, tree: Tree) -> tuple[Rows, Layout]:
+        """Return the own rows, and where a tree of distances from the landmarks puts them."""
+        self._measure(marks, facts)
         return self._rows, Layout.of(tree, self._Z)
 
     def settle(self, plan: Plan) -> None:
         """Put the own rows into the order of the tree, and make a shard of them; once."""
         if self._settled:
             return
-        self.measure(plan.marks, plan.facts)
-        leaf, task, kept = plan.tree.leaves(self._Z), self._task, np.arange(len(self._rows))
-        self._Z = np.zeros((0, 0))
+        self._measure(plan.marks, plan.facts)
+        leaf, self._Z = plan.tree.leaves(self._Z), np.zeros((0, 0))
+        kept = np.arange(len(self._rows))
         if plan.merged is not None:  # equal points count as one
-            _, kept, places = np.intersect1d(self._rows, plan.merged[0], assume_unique=True, return_indices=True)
-            self._weights[kept] = plan.merged[1][places]
+            rows, weights = plan.merged
+            places = np.searchsorted(rows, self._rows) % len(rows)
+            kept = np.flatnonzero(rows[places] == self._rows)
+            self._weights[kept] = weights[places[kept]]
         at = kept[np.lexsort((self._rows[kept], leaf[kept]))]
         leaf, kind = leaf[at].astype(np.int64), self._distance()
         self._sort(at)
@@ -162,7 +164,7 @@ class Worker:
         self._host = Host(kind, self._X, self._rows, plan.facts, self._tally, self._threads)
         self._X = self._host.objects[: self._host.own]
         shares, eligible = self._weights / plan.weight, np.ones(len(self._rows), dtype=bool)
-        limit = task.memory_limit
+        task, limit = self._task, self._task.memory_limit
         self._shard = Shard(self._host, self._rows, shares, regions, eligible, limit, self._threads)
         problem = Problem(Seen(self._host), self._weights, task.k, "build", 0, limit, frozen=task.frozen)
         run = Run(problem, self._threads, np.random.RandomState(0), self._tally)
