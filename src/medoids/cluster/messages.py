@@ -11,7 +11,7 @@ from medoids.distances import Facts, Floats
 from medoids.engine.arrays import Float64s, Rows
 from medoids.paired.order import Tree
 
-__all__ = ["Census", "Copies", "Plan", "Task", "in_order", "size_of"]
+__all__ = ["Census", "Copies", "Plan", "Task", "in_row_order", "size_of"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Copies:
     objects: Floats
 
 
-def in_order(parts: list[tuple[Rows, Floats]]) -> tuple[Rows, Floats]:
+def in_row_order(parts: list[tuple[Rows, Floats]]) -> tuple[Rows, Floats]:
     """Put what several workers gave, some rows and a value for each, into the order of the rows."""
     some = [part for part in parts if len(part[0])] or parts[:1]  # others may be of another type
     rows = np.concatenate([rows for rows, _ in some])

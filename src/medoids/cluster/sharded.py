@@ -11,7 +11,7 @@ import numpy as np
 
 from medoids.algorithms.eager import EagerPAM
 from medoids.algorithms.pairedpam import PairedPAM
-from medoids.cluster.messages import Copies, Plan, in_order
+from medoids.cluster.messages import Copies, Plan, in_row_order
 from medoids.cluster.pool import PATIENCE, Pool
 from medoids.cluster.survey import Survey, give
 from medoids.core.assignment import Assignment, KeptRows
@@ -109,7 +109,7 @@ class Sharded(Places):
         self._marks = Copies(self._drawn.rows[self._marked], self._drawn.objects[self._marked])
         self._drawn = None
         message = self._marks, self._survey.facts, points[sample]
-        return in_order(self.pool.surely(lambda: self.pool.ask("coordinates", *message)))[1].T
+        return in_row_order(self.pool.surely(lambda: self.pool.ask("coordinates", *message)))[1].T
 
     def _layout(self, tree: Tree, points: Rows) -> Layout:
         self._tree = tree

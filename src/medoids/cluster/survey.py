@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from medoids.cluster.messages import Census, Copies, Task, in_order
+from medoids.cluster.messages import Census, Copies, Task, in_row_order
 from medoids.cluster.pool import Pool
 from medoids.core.run import SMALLEST_LOSS
 from medoids.distances import SMALL, Dissimilarity, Facts, Floats, Index, dissimilarity, find_metric, kind_of
@@ -51,7 +51,7 @@ class Elsewhere(Wrapper):
 
     def digests(self, rows: Rows) -> Digests | None:
         found = self._pool.surely(lambda: self._pool.ask("digests", rows))
-        return None if any(digests is None for _, digests in found) else in_order(found)[1]
+        return None if any(digests is None for _, digests in found) else in_row_order(found)[1]
 
     def cross(self, queries: Any) -> Float64s:
         raise NotImplementedError
@@ -59,7 +59,7 @@ class Elsewhere(Wrapper):
 
 def give(pool: Pool, rows: Rows) -> Copies:
     """Return rows of X, in ascending order, from the workers that have them."""
-    return Copies(*in_order(pool.ask("give", rows)))
+    return Copies(*in_row_order(pool.ask("give", rows)))
 
 
 class Survey:
