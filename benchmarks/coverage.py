@@ -16,7 +16,7 @@ from medoids.core.run import Run
 from medoids.distances import Tally, dissimilarity
 from medoids.engine.threads import Threads
 from medoids.paired.local import OneShard
-from medoids.paired.search import Search, first_strata
+from medoids.paired.search import Search
 from medoids.paired.shard import Bar
 
 __all__ = ["coverage"]
@@ -91,7 +91,7 @@ def _misses(X: np.ndarray, medoids: np.ndarray, seed: int) -> tuple[int, np.ndar
     judged, alone, beside = 0, np.zeros(len(_WIDTHS)), np.zeros(len(_WIDTHS))
     with Threads() as threads:
         run = Run(problem, threads, np.random.RandomState(seed), Tally())
-        places = OneShard(problem, run, first_strata(len(X), problem.distance.cost))
+        places = OneShard(problem, run)
         search, shard = Search(places, places.strata, 0.0), places.shard
         assignment = RowSource(problem, run).assign(medoids)
         places.follow(assignment)

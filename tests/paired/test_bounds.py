@@ -122,7 +122,7 @@ def test_beside_itself_an_arm_has_the_known_mean(seed: int) -> None:
     products = np.zeros((3, 2, 5))
     add_beside(example.d, e.first, e.second, e.facts, pivot.differences, e.starts, products)
     lower = np.full(5, -np.inf)
-    judge_beside(example.sums(), products, 1.0, v.removals(), pivot.faces, 3.5, 2.0, np.zeros(5), v.fixed, lower)
+    judge_beside(example.sums(), products, pivot.faces, 1.0, v.removals(), 3.5, 2.0, np.zeros(5), v.fixed, lower)
     assert lower[arm] == pytest.approx(5.0, abs=1e-5)
 
 
@@ -176,4 +176,4 @@ def test_bounds_miss_seldom() -> None:
 def search_means(search: object, rows: np.ndarray) -> np.ndarray:
     """The exact lowest mean change of some rows."""
     search._learn(rows.tolist())  # type: ignore[attr-defined]
-    return np.array([search._known[i].min() for i in rows.tolist()])  # type: ignore[attr-defined]
+    return np.array([search._known[i] for i in rows.tolist()])  # type: ignore[attr-defined]

@@ -54,7 +54,8 @@ class EagerPAM(PairedPAM):
         if resumed is not None and len(resumed.medoids) == problem.k:
             return resumed
         with run.phase("build"):
-            points, weights = places.sample(sample_size(places.n, problem.k), run.random)
+            size = sample_size(places.n, problem.k)
+            points, weights = next(places.samples(size, size, run.random))
             medoids = medoids_of_sample(problem, run, points, weights)
             assignment = places.rows.assign(close_in(problem, places, medoids))
         run.step("build", assignment, references=len(points), candidates=problem.k)

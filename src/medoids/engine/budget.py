@@ -136,7 +136,7 @@ RELEASE_CHUNKS = 64
 POINTS_PER_UPDATE = 1 << 16
 # Rows of new data that are compared with the medoids at a time.
 ROWS_PER_QUERY = 1 << 18
-# Arms per chunk: with BanditPAM's batch of 100 references it stays in a core's cache.
+# Arms per chunk: with BanditPAM's batch of 100 references it stays in a core's cache, and products are fast.
 ARMS_PER_CHUNK = 1024
 # Finalists whose rows are compared exactly at a time: 64 rows of 70,000 points are 36 MB.
 FINALISTS_PER_CHUNK = 64

@@ -9,6 +9,6 @@
     store.py      distances from arms to references                  kernels.py  the loops, and the formulas of bounds
     merging.py    equal points, taken as one
 
-``search.py`` knows shards only by `Shards`, so that ``cluster`` can put them elsewhere. Imports ``exact``, ``optimal``,
+``search.py`` knows shards only by `Places`, so that ``cluster`` can put them elsewhere. Imports ``exact``, ``optimal``,
 ``core`` and what is below these.
 """

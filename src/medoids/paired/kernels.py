@@ -196,7 +196,7 @@ def add_beside(values, first, second, facts, beside, starts, out):  # type: igno
 
 
 @kernel(fast_sums=True)
-def judge_beside(sums, products, share, removal, pivot, width, skew, floor, fixed, lower):  # type: ignore[no-untyped-def]
+def judge_beside(sums, products, pivot, share, removal, width, skew, floor, fixed, lower):  # type: ignore[no-untyped-def]
     """The lowest lower bound of arms beside a pivot, whose faces have known means.
 
     pivot: for each face the sum over the sample, the squared pair differences, and the known mean.

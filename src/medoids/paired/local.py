@@ -42,9 +42,9 @@ class OneShard(Places):
 
     lasting = True
 
-    def __init__(self, problem: Problem, run: Run, first: int | None = None) -> None:
+    def __init__(self, problem: Problem, run: Run) -> None:
         self._marked: list[Floats] = []
-        super().__init__(problem, run, first)
+        super().__init__(problem, run)
         self._rows = _Rows(run, self.order, self.place)
         regions = (np.arange(self.n) * REPORTED // self.n).astype(np.int8)
         shares, eligible = self._mass[0], problem.eligible[self.order]
@@ -91,8 +91,8 @@ class OneShard(Places):
         d1, d2, nearest = np.empty(self.n), np.empty(self.n), np.empty(self.n, dtype=np.intp)
 
         def work(chunk: slice) -> None:
-            at = self.order[chunk]
-            d1[chunk], d2[chunk], nearest[chunk] = assignment.d1[at], assignment.d2[at], assignment.nearest[at]
+            for all_points, out in ((assignment.d1, d1), (assignment.d2, d2), (assignment.nearest, nearest)):
+                np.take(all_points, self.order[chunk], out=out[chunk], mode="clip")  # other modes copy first
 
         self.run.threads.map(work, spans(self.n, POINTS_PER_UPDATE))
         self.shard.place_state(d1, d2, nearest, np.array(assignment.medoids, dtype=np.intp))

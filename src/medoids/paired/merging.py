@@ -14,8 +14,6 @@ __all__ = ["merge_equal"]
 
 # Points that are looked at first: if no two of them are equal, of a million some thousand are at most.
 _LOOKED_AT = 4096
-# Points are merged if at most this share of them is left; else it would hardly pay.
-_LEFT = 15 / 16
 
 
 def merge_equal(problem: Problem, points: Rows) -> tuple[Rows, Float64s, Rows]:
@@ -38,7 +36,7 @@ def merge_equal(problem: Problem, points: Rows) -> tuple[Rows, Float64s, Rows]:
     alike[at] = at[first][group]
     kept = np.unique(alike)
     same = (digests == digests[alike]).all()
-    if not same or len(kept) > _LEFT * len(points) or np.count_nonzero(problem.eligible[points[kept]]) < problem.k:
+    if not same or len(kept) == len(points) or np.count_nonzero(problem.eligible[points[kept]]) < problem.k:
         return points, weights, unmerged
     alike = np.searchsorted(kept, alike)
     return points[kept], np.bincount(alike, weights).astype(np.float64), alike

@@ -109,24 +109,12 @@ class Layout:
 
 @dataclass(frozen=True)
 class Level:
-    """References of one level: the certain ones, then one of each stratum.
+    """References of one level: the certain ones, then one of each stratum."""
 
-    Attributes
-    ----------
-    columns : ndarray
-        References, by their number among all that have been drawn.
-    weights : ndarray
-        Their weights, which add up to about 1.
-    certain : int
-        Number of references that are certain.
-    stop : int
-        Number of all references drawn up to this level.
-    """
-
-    columns: Rows
-    weights: Float64s
-    certain: int
-    stop: int
+    columns: Rows  # references, by their number among all that have been drawn
+    weights: Float64s  # of these, which add up to about 1
+    certain: int  # number of references that are certain
+    stop: int  # number of all references drawn up to this level
 
     @property
     def t(self) -> int:

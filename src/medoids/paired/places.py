@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -12,22 +14,51 @@ from medoids.core.rows import RowSource
 from medoids.core.run import Run
 from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Floats, Rows
+from medoids.engine.budget import CHEAP_NS, COSTLY_NS
 from medoids.paired.merging import merge_equal
-from medoids.paired.order import Layout, Strata, Tree, pick_landmarks
-from medoids.paired.search import Shards, first_strata, most_known
+from medoids.paired.order import Layout, Level, Strata, Tree, pick_landmarks
+from medoids.paired.shard import REPORTED
 from medoids.paired.store import fits_whole
 
-__all__ = ["Places"]
+__all__ = ["DRAWN", "Places"]
 
-# Points among which landmarks are drawn, and from which the tree is made.
+# Points among which landmarks are drawn, as are first medoids; and from which the tree is made.
 DRAWN, SAMPLED = 1024, 1 << 16
+# Strata of the first level: for cheap, usual and costly distances. On 900 series under dtw 512 would be all of them.
+_FIRST_CHEAP, _FIRST, _FIRST_DEAR = 1024, 512, 128
 
 
-class Places(Shards):
+def first_strata(n: int, cost: float) -> int:
+    """Return the number of strata of the first level, for a distance of this cost in nanoseconds.
+
+    With few points it is so large that all are certain: then sums are exact.
+
+    >>> first_strata(100_000, 1.0), first_strata(100_000, 17.0), first_strata(2_000, 17.0)
+    (1024, 512, 2048)
+    """
+    first = _FIRST_CHEAP if cost < CHEAP_NS else _FIRST if cost < COSTLY_NS else _FIRST_DEAR
+    return first if n > 4 * first else int(2 ** np.ceil(np.log2(max(1, n))))
+
+
+def most_known(budget: int, n: int, cost: float) -> int:
+    """Return the number of candidates whose distances to n points are kept at most: more where these are expensive."""
+    most = 2 * REPORTED if cost < COSTLY_NS else max(n, 2 * REPORTED)
+    return int(np.clip(budget // 4 // max(1, 8 * n), 16, most))
+
+
+class Places(ABC):
     """Shards whose points are in the order of one tree. What is drawn depends on the points alone.
 
     Attributes
     ----------
+    n : int
+        Points.
+    kind : dtype
+        Of stored distances.
+    most_known : int
+        Candidates whose distances to all points there is room for.
+    costly : bool
+        Whether distances are so expensive that they matter more than work on bounds.
     order : ndarray
         Rows of X, in the order of the tree; one of those that are equal.
     place : ndarray
@@ -42,7 +73,7 @@ class Places(Shards):
     rows: RowSource
     lasting: bool = False
 
-    def __init__(self, problem: Problem, run: Run, first: int | None = None) -> None:
+    def __init__(self, problem: Problem, run: Run) -> None:
         self.problem, self.run = problem, run
         self.kind = np.dtype(np.float32 if run.distance.dtype == np.float32 else np.float64)
         every = np.flatnonzero((problem.weights > 0) | problem.eligible)
@@ -56,9 +87,9 @@ class Places(Shards):
         self.place, at = np.full(problem.n, -1, dtype=np.intp), np.empty(self.n, dtype=np.intp)
         at[order] = np.arange(self.n)
         self.place[every] = at[alike]
+        self.costly = problem.distance.cost >= COSTLY_NS
         self.most_known = most_known(problem.memory_limit, self.n, problem.distance.cost)
-        if first is None:
-            first = first_strata(self.n, problem.distance.cost)
+        first = first_strata(self.n, problem.distance.cost)
         self._leaf, self._mass = layout.leaf[order], (weights[order] / problem.total_weight, mass[order])
         self.strata = Strata(*self._mass, first, random)
 
@@ -86,11 +117,37 @@ class Places(Shards):
     def _layout(self, tree: Tree, points: Rows) -> Layout:
         """Return where a tree puts the points."""
 
-    def sample(self, size: int, random: np.random.RandomState) -> tuple[Rows, Float64s]:
-        """Draw rows from as many strata as are asked for; return them and their weights."""
+    def samples(self, size: int, largest: int, random: np.random.RandomState) -> Iterator[tuple[Rows, Float64s]]:
+        """Draw rows from nested strata, four times as many each time, up to all; yield them and their weights."""
         strata = Strata(*self._mass, size, random)
-        level = strata.levels[0]
-        return self.order[strata.positions[level.columns]], level.weights
+        while size <= min(largest, self.n):
+            level = strata.levels[-1]
+            yield self.order[strata.positions[level.columns]], level.weights
+            for _ in range(2):
+                strata.deepen()
+            size *= 4
+        if self.n <= largest:
+            yield self.order, self._mass[0]
+
+    @abstractmethod
+    def ask(self, name: str, *arguments: Any, **options: Any) -> list[Any]:
+        """Call a method of every shard; return their answers."""
+
+    @abstractmethod
+    def add_level(self, level: Level, positions: Rows) -> None:
+        """Announce the references of another level, by their places in the order."""
+
+    @abstractmethod
+    def states(self, columns: Rows) -> tuple[Float64s, Float64s, Rows]:
+        """Return d1, d2 and slot of some references."""
+
+    @abstractmethod
+    def removal(self, slots: int) -> Float64s:
+        """Return the mean over all points of what the removal of each slot's medoid costs."""
+
+    @abstractmethod
+    def to_references(self, rows: list[int], columns: Rows) -> Float64s:
+        """Return the distances from candidates that are known to some references."""
 
     @abstractmethod
     def gather(self, rows: Rows) -> tuple[Dissimilarity, Rows]:

@@ -40,25 +40,14 @@ class Bar:
 
 @dataclass(frozen=True)
 class Left:
-    """The arms that are left in a shard.
-
-    Attributes
-    ----------
-    count : int
-    rows, means : ndarray
-        Those with the lowest means, and these.
-    best_rows, best_means : ndarray of shape (REPORTED,)
-        The lowest of each region; infinite where no arm is left.
-    lowest : float
-        The lowest lower bound; infinite where no arm is left.
-    """
+    """The arms that are left in a shard."""
 
     count: int
-    rows: Rows
+    rows: Rows  # those with the lowest means
     means: Float64s
-    best_rows: Rows
-    best_means: Float64s
-    lowest: float
+    best_rows: Rows  # the one with the lowest mean in each region
+    best_means: Float64s  # infinite where no arm is left
+    lowest: float  # the lowest lower bound; infinite where no arm is left
 
     @classmethod
     def joined(cls, parts: Sequence[Left]) -> Left:
@@ -77,13 +66,9 @@ class Shard:
     Parameters
     ----------
     points : Points
-    rows : ndarray of shape (own,)
-        Row numbers, in the order of the tree.
-    weights : ndarray of shape (own,)
-        Share of each point in the weight of all.
-    regions : ndarray of int8, shape (own,)
-        Part of the tree that each point is in.
-    eligible : ndarray of bool, shape (own,)
+    rows, weights, regions, eligible : ndarray of shape (own,)
+        Row numbers, in the order of the tree; the share of each in the weight of all; its part of the tree; and whether
+        it may become a medoid.
     budget : int
         Bytes for stored distances.
     threads : Threads
@@ -116,7 +101,10 @@ class Shard:
         self._d1, self._d2, self._nearest = d1, d2, nearest
         self._removal: Float64s | None = None
         self._runs = [_runs_of(nearest[chunk]) for chunk in spans(len(nearest), _POINTS_PER_CHUNK)]
-        self._free = self._eligible & ~np.isin(self.rows, medoids)
+        self._free = self._eligible.copy()
+        if len(medoids):
+            at = self._points.candidates(medoids)
+            self._free[at[at < len(self.rows)]] = False
 
     def states(self, at: Rows) -> tuple[Float64s, Float64s, Rows]:
         """Return d1, d2 and slot of some points."""
@@ -306,69 +294,28 @@ class Shard:
         return sums
 
     def _judge_tiles(self, view: View, bar: Bar, pivots: Sequence[Pivot]) -> None:
-        """Judge the arms that are left, tile by tile, alone and beside the pivot nearest to them."""
-        from medoids.paired.kernels import add_pairs, judge_alone
+        """Judge the arms that are left, tile by tile, alone and beside pivots."""
+        from medoids.paired.kernels import add_beside, add_pairs, judge_alone, judge_beside
 
         arms, store = self._arms, self.store
         store.fill(view.depth, arms)
         lower, mean = np.empty(len(arms)), np.empty(len(arms))
-        floors, known, entries = self._floors(arms, view), view.removals(), view.entries(store.kind)
+        floors, known, e = self._floors(arms, view), view.removals(), view.entries(store.kind)
 
         def work(chunk: slice) -> None:
             some = arms[chunk]
             values = store.tile(some, view.depth)
             sums = np.zeros((view.k, 5, len(some)), store.kind)
-            add_pairs(values, entries.first, entries.second, entries.facts, entries.starts, sums)
+            add_pairs(values, e.first, e.second, e.facts, e.starts, sums)
             part = view.left_out, known, bar.width, _SKEW, floors[chunk], view.fixed, lower[chunk], mean[chunk]
             judge_alone(sums, *part)
-            if pivots:
-                self._judge_beside(values, sums, entries, self._nearest_pivot(some, pivots), part)
+            for pivot in pivots:
+                products = np.zeros((view.k, 2, len(some)), store.kind)
+                add_beside(values, e.first, e.second, e.facts, pivot.differences, e.starts, products)
+                judge_beside(sums, products, pivot.faces, *part[:-1])
 
         self._over(work, self._spans(len(arms)))
         self._lower, self._mean = lower, mean
-
-    def beside(self, view: View, bar: Bar, pivots: Sequence[Pivot]) -> Left:
-        """Judge the arms that are left on the first level beside pivots, by the sums that are carried."""
-        if not pivots:
-            return self.drop(bar.value)
-        if not self.store.whole:
-            self._judge_tiles(view, bar, pivots)
-            return self.drop(bar.value)
-        sums, arms = self._sums, self._arms
-        assert sums is not None
-        floors, known, entries = (
-            self._floors(np.arange(len(self.rows)), view),
-            view.removals(),
-            view.entries(self.store.kind),
-        )
-        numbers, first = np.unique(arms // LANES, return_index=True)
-        last = np.append(first[1:], len(arms))
-
-        def work(at: int) -> None:
-            c, mine = self.store.chunks[numbers[at]], slice(first[at], last[at])
-            lower = np.full(c.stop - c.start, -np.inf)
-            part = view.left_out, known, bar.width, _SKEW, floors[c], view.fixed, lower, lower
-            values, pivot = self.store.first(int(numbers[at])), self._nearest_pivot(arms[mine], pivots)
-            self._judge_beside(values, sums[numbers[at], :, :, : len(lower)], entries, pivot, part)
-            self._lower[mine] = np.maximum(self._lower[mine], lower[arms[mine] - c.start])
-
-        self._threads.map(work, range(len(numbers)))
-        return self.drop(bar.value)
-
-    def _judge_beside(self, values, sums, entries, pivot: Pivot, part) -> None:  # type: ignore[no-untyped-def]
-        """Raise the lower bounds of a tile of arms to those beside a pivot."""
-        from medoids.paired.kernels import add_beside, judge_beside
-
-        left_out, known, width, skew, floors, fixed, lower, _ = part
-        products = np.zeros((len(fixed), 2, values.shape[1]), values.dtype)
-        e = entries
-        add_beside(values, e.first, e.second, e.facts, pivot.differences, e.starts, products)
-        judge_beside(sums, products, left_out, known, pivot.faces, width, skew, floors, fixed, lower)
-
-    def _nearest_pivot(self, arms: Rows, pivots: Sequence[Pivot]) -> Pivot:
-        """Return the pivot nearest to the middle of some neighbouring arms."""
-        middle = arms[len(arms) // 2]
-        return min(pivots, key=lambda pivot: float(self._known[pivot.row][middle]))
 
     def _spans(self, count: int) -> list[slice]:
         """Cut arms into tiles: small enough for all threads to have some."""

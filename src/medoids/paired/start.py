@@ -16,31 +16,30 @@ import numpy as np
 from medoids.core.problem import Problem
 from medoids.core.run import Run
 from medoids.engine.arrays import Float64s, Floats, Rows
-from medoids.engine.budget import CHEAP_NS
+from medoids.engine.budget import CHEAP_NS, POINTS_PER_CHUNK
+from medoids.engine.threads import spans
 from medoids.optimal.instance import Instance
 from medoids.optimal.restarts import restart
-from medoids.paired.places import Places
+from medoids.paired.places import DRAWN, Places
 
 __all__ = ["close_in", "medoids_of_sample", "sample_size"]
 
-# Points of the sample: at most this number, at least this number for each medoid, and no more than this number of
-# distances for each point of X.
-_MOST, _PER_MEDOID, _DISTANCES_PER_POINT = 1024, 16, 64
+# Points of the sample for each medoid, where that is more than what is drawn elsewhere.
+_PER_MEDOID = 16
 # Restarts on the sample.
 _RESTARTS = 20
-# Then: points of the largest sample, points near a medoid that may take its place, how often they are gathered, and how
-# often all medoids are tried each time: medoids that move leave points out of reach, so a loop might not end by itself.
-_LARGEST, _NEAR, _TIMES, _SWEEPS = 1 << 16, 32, 4, 8
+# Then: points of the largest sample, points near a medoid that may take its place, and how often they are gathered, and
+# all medoids tried each time: medoids that move leave points out of reach, so a loop might not end by itself.
+_LARGEST, _NEAR, _SWEEPS = 1 << 18, 32, 8
 
 
 def sample_size(n: int, k: int) -> int:
     """Return the number of points of a sample: a power of 2.
 
-    >>> sample_size(100_000, 10), sample_size(5_000, 10), sample_size(1_000_000, 300)
+    >>> sample_size(100_000, 10), sample_size(700, 10), sample_size(1_000_000, 300)
     (1024, 512, 4096)
     """
-    most = min(max(_MOST, _PER_MEDOID * k), max(int(np.sqrt(_DISTANCES_PER_POINT * n)), 2 * k))
-    return int(2 ** np.floor(np.log2(min(n, most))))
+    return int(2 ** np.floor(np.log2(min(n, max(DRAWN, _PER_MEDOID * k)))))
 
 
 def medoids_of_sample(problem: Problem, run: Run, points: Rows, weights: Float64s) -> Rows:
@@ -62,14 +61,12 @@ def medoids_of_sample(problem: Problem, run: Run, points: Rows, weights: Float64
 
 def close_in(problem: Problem, places: Places, medoids: Rows) -> Rows:
     """Return medoids near the given ones that serve larger and larger samples better, where distances are cheap."""
-    size, largest = 4 * sample_size(places.n, problem.k), _LARGEST if problem.distance.cost < CHEAP_NS else 0
-    while size <= min(places.n, largest):
-        points, weights = places.sample(size, places.run.random)
-        for _ in range(_TIMES):
+    largest = _LARGEST if problem.distance.cost < CHEAP_NS else 0
+    for points, weights in places.samples(4 * sample_size(places.n, problem.k), largest, places.run.random):
+        for _ in range(_SWEEPS):
             before, medoids = medoids, _move(problem, places, medoids, points, weights)
             if (medoids == before).all():
                 break
-        size *= 4
     return medoids
 
 
@@ -77,36 +74,41 @@ def _move(problem: Problem, places: Places, medoids: Rows, points: Rows, weights
     """Replace medoids by near points of a sample as long as that lowers its loss."""
     distance, numbers = places.gather(np.concatenate([medoids, points]))
     own, others = numbers[: len(medoids)], numbers[len(medoids) :]
-    rows = distance.block(own, others)
-    nearest, free = rows.argmin(axis=0), np.where(problem.eligible[points] & ~np.isin(points, medoids), 0.0, np.inf)
-    d1, d2 = np.partition(rows, 1, axis=0)[:2] if len(rows) > 1 else (rows[0], np.full(len(points), np.inf))
+    rows, threads = np.empty((len(own), len(others)), distance.dtype), places.run.threads
+    d1, d2, nearest = np.empty(len(others)), np.full(len(others), np.inf), np.empty(len(others), dtype=np.intp)
+
+    def assign(chunk: slice) -> None:
+        rows[:, chunk] = block = distance.block(own, others[chunk])
+        nearest[chunk], d1[chunk] = block.argmin(axis=0), block.min(axis=0)
+        if len(block) > 1:
+            d2[chunk] = np.partition(block, 1, axis=0)[1]
+
+    threads.map(assign, spans(len(others), POINTS_PER_CHUNK), threaded=distance.threaded)
+    free = problem.eligible[points] & ~np.isin(points, medoids)
     tried: list[tuple[Rows, Rows, Floats]] = [(points[:0], points[:0], rows[:0, :0])] * len(rows)
 
     def measure(slot: int) -> None:
         """Measure near points to those that may be nearer to one of them than to other medoids."""
-        away = rows[slot] + free
-        near = np.argsort(away)[:_NEAR] if len(away) <= _NEAR else np.argpartition(away, _NEAR)[:_NEAR]
-        near = near[np.isfinite(away[near])]
+        members = np.flatnonzero(free & (nearest == slot))
+        near = members[np.argsort(rows[slot, members])[:_NEAR]]
         if len(near) and medoids[slot] not in problem.frozen:
-            mine = np.flatnonzero(rows[slot] <= np.where(nearest == slot, d2, d1) + away[near].max())
+            mine = np.flatnonzero(rows[slot] <= np.where(nearest == slot, d2, d1) + rows[slot, near].max())
             block = np.concatenate([rows[slot : slot + 1, mine], distance.block(others[near], others[mine])])
             tried[slot] = np.append(medoids[slot], points[near]), mine, block
 
-    places.run.threads.map(measure, range(len(rows)), threaded=distance.threaded)
-    at = np.zeros(len(rows), dtype=np.intp)
-    for _ in range(_SWEEPS):
-        before = at.copy()
-        for slot, (_, mine, block) in enumerate(tried):
-            if len(mine):
-                other = np.delete(rows[:, mine], slot, axis=0).min(axis=0, initial=np.inf)
-                losses = np.minimum(block, other) @ weights[mine]
-                best = int(losses.argmin())
-                if losses[best] < losses[at[slot]]:
-                    at[slot], rows[slot, mine] = best, block[best]
-        if (at == before).all():
+    threads.map(measure, range(len(rows)), threaded=distance.threaded)
+    movable = [slot for slot, (near, _, _) in enumerate(tried) if len(near)]
+    found, at, still = medoids.copy(), np.zeros(len(rows), dtype=np.intp), 0
+    for slot in _SWEEPS * movable:
+        near, mine, block = tried[slot]
+        other = np.delete(rows[:, mine], slot, axis=0).min(axis=0, initial=np.inf)
+        losses = np.minimum(block, other) @ weights[mine]
+        best, still = int(losses.argmin()), still + 1
+        if losses[best] < losses[at[slot]]:
+            at[slot], found[slot], rows[slot, mine], still = best, near[best], block[best], 0
+        if still == len(movable):
             break
-    found = np.array([near[i] if len(near) else m for m, i, (near, _, _) in zip(medoids, at, tried, strict=True)])
-    return found if len(np.unique(found)) == len(found) else medoids
+    return found
 
 
 def _draw(block: Floats, weights: Float64s, frozen: Rows, k: int, random: np.random.RandomState) -> Rows:

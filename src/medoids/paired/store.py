@@ -13,15 +13,13 @@ import numpy as np
 
 from medoids.distances import Dissimilarity, Floats
 from medoids.engine.arrays import Rows
-from medoids.engine.budget import CHEAP_NS
+from medoids.engine.budget import ARMS_PER_CHUNK, CHEAP_NS
 from medoids.engine.threads import Threads, spans
 
 __all__ = ["LANES", "Points", "Store", "fits_whole"]
 
 # Arms side by side: their sums for one slot stay in a core's nearest cache.
 LANES = 256
-# Arms, or references, of which distances are computed at a time, for products to be fast.
-_ROWS_PER_BLOCK = 1024
 
 
 def fits_whole(arms: int, references: int, kind: np.dtype[Any], budget: int) -> bool:
@@ -110,7 +108,7 @@ class Store:
                 part = block[:, number * LANES - start : (number + 1) * LANES - start]
                 tiles[number, :, : part.shape[1]] = part
 
-        self._map(work, spans(len(self.chunks), _ROWS_PER_BLOCK // LANES))
+        self._map(work, spans(len(self.chunks), ARMS_PER_CHUNK // LANES))
 
     def first(self, number: int) -> Floats:
         """Return the first level for one chunk of all arms, as (references, arms)."""
@@ -143,7 +141,7 @@ class Store:
 
         # Also by references: where five arms are left of MNIST, those of a deep level are 40 MB, which one thread would
         # copy into new memory.
-        tiles = [(a, b) for a in spans(len(missing), LANES) for b in spans(rows.shape[1], _ROWS_PER_BLOCK)]
+        tiles = [(a, b) for a in spans(len(missing), LANES) for b in spans(rows.shape[1], ARMS_PER_CHUNK)]
         self._map(work, tiles)
         place[missing] = np.arange(start, start + len(missing))
         self._used[q] += len(missing)

@@ -39,51 +39,26 @@ class Entries:
 
 @dataclass(frozen=True)
 class Pivot:
-    """An arm whose faces have known means.
-
-    Attributes
-    ----------
-    row : int
-    differences : ndarray of shape (entries, 2)
-        Of x and y, of each pair.
-    faces : ndarray of shape (3, k)
-        For each face: sum of the changes over the sample, their squared differences, and the known mean.
-    """
+    """An arm whose faces have known means."""
 
     row: int
-    differences: Floats
-    faces: Float64s
+    differences: Floats  # of x and y, of each pair: (pairs, 2)
+    faces: Float64s  # for each: sum of the changes over the sample, their squared differences, and the known mean
 
 
 @dataclass(frozen=True)
 class View:
-    """The references of a level under the current medoids.
+    """The references of a level under the current medoids."""
 
-    Attributes
-    ----------
-    depth : int
-        Number of the level.
-    level : Level
-    d1, d2, slot : ndarray
-        Of its references.
-    removal : ndarray of shape (k,)
-        Mean over all points of r, by slot; k is 1 in BUILD.
-    fixed : ndarray of bool, shape (k,)
-        Slots that no swap takes.
-    swaps : bool
-    left_out : float
-        Share of the variance that remains because points are drawn without replacement.
-    """
-
-    depth: int
+    depth: int  # number of the level
     level: Level
-    d1: Float64s
+    d1: Float64s  # of its references, as the next two
     d2: Float64s
     slot: Rows
-    removal: Float64s
-    fixed: Bools
+    removal: Float64s  # mean over all points of r, by slot; k is 1 in BUILD
+    fixed: Bools  # slots that no swap takes
     swaps: bool
-    left_out: float
+    left_out: float  # share of the variance that remains because points are drawn without replacement
 
     @property
     def k(self) -> int:
