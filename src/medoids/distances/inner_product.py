@@ -153,10 +153,13 @@ class InnerProduct(VectorDistance):
         out = np.empty((len(i), len(j)))
         chunks = [(chunk, j[chunk]) for chunk in row_spans(len(j), self._X.shape[1])]
         if self._compiled and len(i) <= FEW_ROWS:
-            from medoids.distances.kernels.products import direct_block
+            from medoids.distances.kernels.products import direct_block, plain_block
 
             for chunk, k in chunks:
-                direct_block(self._X, i, k, self._shift, self._scale, self._power, out[:, chunk])
+                if self._angular:
+                    direct_block(self._X, i, k, self._shift, self._scale, self._power, out[:, chunk])
+                else:
+                    plain_block(self._X, i, k, self._power, out[:, chunk])
             return out
         W = self._transform(i)
         for chunk, k in chunks:
