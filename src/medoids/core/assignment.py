@@ -225,8 +225,11 @@ class Assignment:
         """Compare a medoid with the two nearest of some points, or of those among them that a mask selects."""
         self.lookup.enter(slot, points, d)
         d1, d2, nearest, second = self.d1[points], self.d2[points], self.nearest[points], self.second[points]
-        first = where & ((d < d1) | ((d == d1) & (slot < nearest)))
-        other = where & ~first & (d < d2)
+        at = np.flatnonzero(where & (d <= d2))  # few: about 2/k of the points
+        new, near = d[at], d1[at]
+        first = (new < near) | ((new == near) & (slot < nearest[at]))
+        other = at[~first & (new < d2[at])]
+        first = at[first]
         second[first], d2[first] = nearest[first], d1[first]
         nearest[first], d1[first] = slot, d[first]
         second[other], d2[other] = slot, d[other]
@@ -247,18 +250,28 @@ class Assignment:
 
         Distances above d2 need not be exact.
         """
-        losses = self._by_slot(np.minimum(distances, self.d1), np.minimum(distances, self.d2))
+        losses = self._by_slot(distances)
         losses[self.fixed] = np.inf
         return losses
 
     def swap_magnitudes(self, distances: Float64s) -> Float64s:
         """Magnitudes of the states whose losses `swap_losses` returns."""
-        return self._by_slot(np.abs(np.minimum(distances, self.d1)), np.abs(np.minimum(distances, self.d2)))
+        return self._by_slot(distances, magnitudes=True)
 
-    def _by_slot(self, kept: Float64s, left: Float64s) -> Float64s:
-        """Sum what each point pays if its own medoid is kept; for each slot, if that slot's medoid has left."""
-        own = np.bincount(self.nearest, self.weights * (left - kept), minlength=len(self.medoids))
-        return self.weights @ kept + own
+    def _by_slot(self, distances: Float64s, *, magnitudes: bool = False) -> Float64s:
+        """Sum what each point pays if its own medoid is kept; for each slot, if that slot's medoid has left.
+
+        In chunks: a temporary array of 1,000,000 numbers is new memory each time, which takes longer than the sums.
+        """
+        sums = np.zeros(len(self.medoids))
+        for chunk in spans(len(distances), POINTS_PER_UPDATE):
+            d, weights = distances[chunk], self.weights[chunk]
+            kept, left = np.minimum(d, self.d1[chunk]), np.minimum(d, self.d2[chunk])
+            if magnitudes:
+                kept, left = np.abs(kept), np.abs(left)
+            own = np.bincount(self.nearest[chunk], weights * (left - kept), minlength=len(sums))
+            sums += weights @ kept + own
+        return sums
 
     def after_swaps(self, rows: Float64s) -> tuple[Float64s, Float64s]:
         """Losses and magnitudes, both of shape (slots, candidates), after a swap with each of some candidates."""
