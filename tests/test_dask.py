@@ -290,14 +290,14 @@ def test_a_driver_that_stops_and_resumes(client: Any, tmp_path: Path, after: int
 def test_a_fit_is_resumed_with_the_swaps_that_it_began_with(
     client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    X, settings = blobs(9300), {"random_state": 0, "checkpoint": tmp_path / "fit.checkpoint"}
-    expected = local(X, 12, swap="eager")
+    X, settings = blobs(9300, 20), {"metric": "l1", "random_state": 0, "checkpoint": tmp_path / "fit.checkpoint"}
+    expected = local(X, 12, swap="eager", metric="l1")
     assert expected.n_swaps > 1, "the test needs a fit that swaps twice"
     with monkeypatch.context() as patch:
         patch.setattr("medoids.dask.choose_swap", lambda problem: ("eager", "asked for; far cheaper"))
         with pytest.raises(Stopped):
-            KMedoids(12, callback=stopping(2), **settings).fit(da.from_array(X, chunks=(4000, 6)))
-    resumed = KMedoids(12, resume=True, **settings).fit(da.from_array(X, chunks=(5000, 6)))
+            KMedoids(12, callback=stopping(2), **settings).fit(da.from_array(X, chunks=(4000, 20)))
+    resumed = KMedoids(12, resume=True, **settings).fit(da.from_array(X, chunks=(5000, 20)))
     assert_same(resumed, expected)
     assert resumed.reason_.endswith("far cheaper")
 

@@ -159,7 +159,7 @@ def test_bounds_miss_seldom() -> None:
         problem = Problem(dissimilarity(X, "l2"), np.ones(len(X)), 6, "build", 300, 2**30)
         with Threads(1) as threads:
             run = Run(problem, threads, np.random.RandomState(seed), Tally())
-            shards = OneShard(problem, run, 256)
+            shards = OneShard(problem, run)
             search = Search(shards, shards.strata, 0.0)
             assignment = RowSource(problem, run).assign(random.choice(len(X), 6, replace=False))
             shards.follow(assignment)

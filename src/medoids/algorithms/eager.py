@@ -84,10 +84,9 @@ class EagerPAM(PairedPAM):
                 return made
             self.search.forget()
             self._settled |= not self._further and self._every == 1
-            width = self.widths[-1] if self._settled else self.widths[0]
             with self.run.phase("swap"):
                 self._seen = self.search.find(
-                    width, report=self.foresee, eager=True, every=self._every, further=self._further
+                    self.widths[-1], report=self.foresee, eager=True, every=self._every, further=self._further
                 )
             if len(self._seen.rows):
                 self._further = True

@@ -46,6 +46,7 @@ class OneShard(Places):
         self._marked: list[Floats] = []
         super().__init__(problem, run)
         self._rows = _Rows(run, self.order, self.place)
+        self._state = np.empty(self.n), np.empty(self.n), np.empty(self.n, dtype=np.intp)
         regions = (np.arange(self.n) * REPORTED // self.n).astype(np.int8)
         shares, eligible = self._mass[0], problem.eligible[self.order]
         self.shard = Shard(self._rows, self.order, shares, regions, eligible, problem.memory_limit, run.threads)
@@ -88,14 +89,12 @@ class OneShard(Places):
         return self.run.distance, rows
 
     def follow(self, assignment: Assignment) -> None:
-        d1, d2, nearest = np.empty(self.n), np.empty(self.n), np.empty(self.n, dtype=np.intp)
-
         def work(chunk: slice) -> None:
-            for all_points, out in ((assignment.d1, d1), (assignment.d2, d2), (assignment.nearest, nearest)):
+            for all_points, out in zip((assignment.d1, assignment.d2, assignment.nearest), self._state, strict=True):
                 np.take(all_points, self.order[chunk], out=out[chunk], mode="clip")  # other modes copy first
 
         self.run.threads.map(work, spans(self.n, POINTS_PER_UPDATE))
-        self.shard.place_state(d1, d2, nearest, np.array(assignment.medoids, dtype=np.intp))
+        self.shard.place_state(*self._state, np.array(assignment.medoids, dtype=np.intp))
 
     def ask(self, name: str, *arguments: Any, **options: Any) -> list[Any]:
         return [getattr(self.shard, name)(*arguments, **options)]

@@ -300,14 +300,15 @@ class Shard:
         arms, store = self._arms, self.store
         store.fill(view.depth, arms)
         lower, mean = np.empty(len(arms)), np.empty(len(arms))
-        floors, known, e = self._floors(arms, view), view.removals(), view.entries(store.kind)
+        known, e = view.removals(), view.entries(store.kind)
 
         def work(chunk: slice) -> None:
             some = arms[chunk]
             values = store.tile(some, view.depth)
             sums = np.zeros((view.k, 5, len(some)), store.kind)
             add_pairs(values, e.first, e.second, e.facts, e.starts, sums)
-            part = view.left_out, known, bar.width, _SKEW, floors[chunk], view.fixed, lower[chunk], mean[chunk]
+            floors = self._floors(some, view)
+            part = view.left_out, known, bar.width, _SKEW, floors, view.fixed, lower[chunk], mean[chunk]
             judge_alone(sums, *part)
             for pivot in pivots:
                 products = np.zeros((view.k, 2, len(some)), store.kind)
