@@ -21,7 +21,14 @@ from medoids.distances.protocol import Floats, Index
 from medoids.distances.scaling import ANGULAR, UnitRule
 from medoids.distances.working_copy import VectorDistance, fits_float32, varying_columns
 from medoids.engine.arrays import Float64s, Rows
-from medoids.engine.budget import COSTS, FEW_ROWS, NARROW_COLUMNS, NEAR_DIFFERENCE, NEAR_PRODUCT
+from medoids.engine.budget import (
+    COSTS,
+    FEW_PRODUCTS,
+    FEW_ROWS,
+    NARROW_COLUMNS,
+    NEAR_DIFFERENCE,
+    NEAR_PRODUCT,
+)
 from medoids.engine.threads import row_spans
 
 __all__ = ["InnerProduct"]
@@ -143,7 +150,13 @@ class InnerProduct(VectorDistance):
             lengths, near = (self._lengths[rows], self._lengths[columns]), 2 * NEAR_DIFFERENCE**2
             narrow_block(A, B, *lengths, self._X, i, j, self._shift, self._scale, near, self._power, out)
             return out
-        np.matmul(self._work[rows], self._work[columns].T, out=out)
+        A, B = self._work[rows], self._work[columns]
+        if len(A) <= FEW_PRODUCTS:
+            for some in row_spans(*B.shape):
+                for a in range(len(A)):
+                    np.matmul(B[some], A[a], out=out[a, some])
+        else:
+            np.matmul(A, B.T, out=out)
         return self._finish(out, self._lengths[rows], self._lengths[columns], i, j)
 
     def exact_block(self, rows: Index, columns: Index) -> Float64s:
