@@ -4,9 +4,8 @@ A thousand points say which regions need a medoid, and single swaps can hardly c
 the time goes into several descents on the sample, which take a tenth of a second, rather than into BUILD on all points.
 
 Where in its region a medoid should be, larger samples say: four times as large, and so on, up to all points. In each a
-medoid makes way for one of the nearest points if that serves the sample better. On tables of two columns this costs 150
-distances for each point, and leaves a fifth of the swaps that searches over all points would have to find. Among images
-all points are about equally near, and it would cost more than it saves.
+medoid makes way for one of the nearest points if that serves the sample better. Among images all points are about
+equally near, and it would cost more than it saves.
 """
 
 from __future__ import annotations
@@ -36,12 +35,13 @@ _LARGEST, _NEAR, _SWEEPS = 1 << 18, 32, 8
 
 
 def sample_size(n: int, k: int) -> int:
-    """Return the number of points of a sample: a power of 2.
+    """Return the number of points of a sample: a power of 2, and of many points at most a quarter.
 
-    >>> sample_size(100_000, 10), sample_size(700, 10), sample_size(20_000, 300)
-    (2048, 512, 4096)
+    >>> sample_size(100_000, 10), sample_size(700, 10), sample_size(20_000, 300), sample_size(5_000, 300)
+    (2048, 512, 4096, 1024)
     """
-    return int(2 ** np.floor(np.log2(min(n, np.clip(max(n // _SHARE, _PER_MEDOID * k), *_LIMITS)))))
+    wanted = min(max(n // _SHARE, _PER_MEDOID * k), n // 4)
+    return int(2 ** np.floor(np.log2(min(n, np.clip(wanted, *_LIMITS)))))
 
 
 def medoids_of_sample(problem: Problem, run: Run, points: Rows, weights: Float64s) -> Rows:
