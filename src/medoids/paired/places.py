@@ -14,7 +14,7 @@ from medoids.core.rows import RowSource
 from medoids.core.run import Run
 from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Floats, Rows
-from medoids.engine.budget import COSTLY_NS
+from medoids.engine.budget import CHEAP_NS, COSTLY_NS
 from medoids.paired.merging import merge_equal
 from medoids.paired.order import Layout, Level, Strata, Tree, pick_landmarks
 from medoids.paired.shard import REPORTED
@@ -32,13 +32,13 @@ _FIRST, _FIRST_DEAR = 512, 128
 def first_strata(n: int, cost: float) -> int:
     """Return the number of strata of the first level, for a distance of this cost in nanoseconds.
 
-    With few points it is so large that all are certain: then sums are exact.
+    With few points, more of them where distances are cheap, it is so large that all are certain: then sums are exact.
 
-    >>> first_strata(100_000, 1.0), first_strata(100_000, 17.0), first_strata(2_000, 17.0)
-    (512, 512, 2048)
+    >>> first_strata(100_000, 1.0), first_strata(4_000, 1.0), first_strata(4_000, 17.0), first_strata(2_000, 17.0)
+    (512, 4096, 512, 2048)
     """
     first = _FIRST if cost < COSTLY_NS else _FIRST_DEAR
-    return first if n > 4 * first else int(2 ** np.ceil(np.log2(max(1, n))))
+    return first if n > (8 if cost < CHEAP_NS else 4) * first else int(2 ** np.ceil(np.log2(max(1, n))))
 
 
 def most_known(budget: int, n: int, cost: float) -> int:
