@@ -98,7 +98,7 @@ def _misses(X: np.ndarray, medoids: np.ndarray, seed: int) -> tuple[int, np.ndar
         search.begin(assignment.medoids, [], assignment.loss / len(X), swaps=True)
         rows = np.setdiff1d(run.random.choice(len(X), 400, replace=False), medoids)
         search._learn(rows.tolist())
-        exact = {i: float(search._known[i].min()) for i in rows.tolist()}
+        exact = {i: search._known[i] for i in rows.tolist()}
         pivots = sorted(exact, key=exact.__getitem__)[:8]
         search._known = {i: search._known[i] for i in pivots}
         for depth in (0, 1):

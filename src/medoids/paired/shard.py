@@ -320,7 +320,7 @@ class Shard:
 
     def _spans(self, count: int) -> list[slice]:
         """Cut arms into tiles: small enough for all threads to have some."""
-        return spans(count, int(np.clip(count // 16, 64, LANES)))
+        return spans(count, int(np.clip(count // 16, 64, 2 * LANES)))
 
 
 def _runs_of(slots: Rows) -> tuple[Rows, Rows]:
