@@ -154,7 +154,7 @@ def _table(
         "|---|---|---|---|---|---|---|",
     ]
     for c in entries:
-        loss = f"{np.mean(c.losses) / pam - 1:+.1e}" if c.losses else "-"
+        loss = f"{np.mean(c.losses) / pam - 1:+.1e}" if c.losses and pam == pam else "-"
         used = f"{np.mean(c.distances):,.0f}" if c.distances else "-"
         floor = f"{c.seconds / (one * np.mean(c.distances) * len(X)):.1f}" if c.distances else "-"
         memory = f"{c.memory / 2**20:,.0f}" if c.memory else "-"
