@@ -218,8 +218,8 @@ def test_a_start_leaves_no_distances_behind(swap: str, monkeypatch: pytest.Monke
 @pytest.mark.slow
 @pytest.mark.parametrize("swap", ["best", "eager"])
 def test_the_peak_of_all_allocations(swap: str) -> None:
-    # 80,000 points store 164 MB of the first level; what a fit allocates beside the stored distances is bounded too.
-    X = np.random.RandomState(0).normal(size=(80_000, 8)).astype(np.float32)
+    # 40,000 points store 164 MB of the first level; what a fit allocates beside the stored distances is bounded too.
+    X = np.random.RandomState(0).normal(size=(40_000, 8)).astype(np.float32)
     k_medoids(X[:4000], 5, algorithm="pairedpam", swap=swap, random_state=0)  # compile
     limit = 250 * 2**20
     tracemalloc.start()

@@ -176,7 +176,7 @@ COSTLY_NS = 100.0
 # Nanoseconds from which on a distance is dear, such as a callable or an edit distance of long texts.
 DEAR_NS = 1_000.0
 # Seconds of reading an entry of the matrix and updating a sum, and of one step of the moments of a point.
-PASS_SECONDS, STEP_SECONDS = 2e-9, 4e-6
+PASS_SECONDS, STEP_SECONDS = 7e-10, 4e-6
 # Eager swaps, from fits of eight tables: distances per point as a + b k, seconds of a sum over one, and of the start.
 EAGER_COUNTS, SUM_SECONDS, START_SECONDS = (2500, 100), 1e-9, 0.1
 # PAM's own path is left where it would take this many times as long.
