@@ -20,10 +20,10 @@ from medoids.paired.order import Layout, Level, Strata, Tree, pick_landmarks
 from medoids.paired.shard import REPORTED
 from medoids.paired.store import fits_whole
 
-__all__ = ["DRAWN", "Places"]
+__all__ = ["Places"]
 
-# Points among which landmarks are drawn, as are first medoids; and from which the tree is made.
-DRAWN, SAMPLED = 1024, 1 << 16
+# Points among which landmarks are drawn, and from which the tree is made.
+_DRAWN, _IN_TREE = 1024, 1 << 16
 # Strata of the first level: for usual and costly distances, and twice as many for cheap ones: with 512, bounds of width
 # 3.5 miss 0.1% on gmm and letter instead of 0.02%. On 900 series under dtw 512 would be all of them.
 _FIRST, _FIRST_DEAR = 512, 128
@@ -97,9 +97,9 @@ class Places(ABC):
     def _lay_out(self, points: Rows, weights: Float64s, random: np.random.RandomState) -> Layout:
         """Measure the distances of all points from landmarks, and make the tree."""
         n = len(points)
-        drawn = np.sort(random.choice(n, min(n, DRAWN), replace=False))
+        drawn = np.sort(random.choice(n, min(n, _DRAWN), replace=False))
         pick_landmarks(lambda at: self._measure(int(points[drawn[at]]), points, drawn), weights[drawn], random)
-        sample = np.sort(random.choice(n, SAMPLED, replace=False)) if n > SAMPLED else np.arange(n)
+        sample = np.sort(random.choice(n, _IN_TREE, replace=False)) if n > _IN_TREE else np.arange(n)
         return self._layout(Tree.of(self._coordinates(points, sample)), points)
 
     def _merge(self, points: Rows) -> tuple[Rows, Float64s, Rows]:
