@@ -67,7 +67,7 @@ def medoids_of_sample(problem: Problem, run: Run, points: Rows, weights: Float64
 
 def close_in(problem: Problem, places: Places, medoids: Rows) -> Rows:
     """Return medoids near the given ones that serve larger and larger samples better."""
-    # Where distances are cheap, or there are so many points that the swaps which this saves would take longer.
+    # Where distances are cheap, or where the swaps that this saves would take longer: their time grows with n.
     largest = _LARGEST if problem.distance.cost < CHEAP_NS or places.n > _LARGEST else 0
     for points, weights in places.samples(4 * sample_size(places.n, problem.k), largest, places.run.random):
         for _ in range(_SWEEPS):
