@@ -27,7 +27,7 @@ __all__ = ["close_in", "medoids_of_sample", "sample_size"]
 # mean loss is 0.1% lower on covertype and gmm 1,000,000; of 100,000 they would take 0.2 to 0.4 s. With 64 instead of 16
 # for each medoid, MNIST 70,000 at k = 100 takes 38 s instead of 49.
 _SHARE, _PER_MEDOID, _LIMITS = 32, 64, (1024, 4096)
-# Restarts on the sample: with 10, the mean loss on covertype under manhattan is 0.2% higher; with 60, none is lower.
+# Restarts on the sample: with 10, the mean loss on covertype under manhattan is 0.2% higher; 60 take thrice as long.
 _RESTARTS = 20
 # Then: points of the largest sample, points near a medoid that may take its place, and how often they are gathered, and
 # all medoids tried each time: medoids that move leave points out of reach, so a loop might not end by itself.
