@@ -86,7 +86,7 @@ class OneShard(Places):
         return Layout.joined([parts[number] for number in range(len(chunks))])
 
     def gather(self, rows: Rows) -> tuple[Dissimilarity, Rows]:
-        return self.run.distance, rows
+        return self._rows.distance, self.place[rows]
 
     def follow(self, assignment: Assignment) -> None:
         def work(chunk: slice) -> None:

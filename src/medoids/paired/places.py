@@ -120,13 +120,11 @@ class Places(ABC):
         """Return where a tree puts the points."""
 
     def samples(self, size: int, largest: int, random: np.random.RandomState) -> Iterator[tuple[Rows, Float64s]]:
-        """Draw rows from nested strata, four times as many each time, up to all; yield them and their weights."""
-        strata = Strata(*self._mass, size, random)
+        """Draw rows from strata, four times as many each time, up to all; yield them and their weights."""
         while size <= min(largest, self.n):
-            level = strata.levels[-1]
+            strata = Strata(*self._mass, size, random)
+            level = strata.levels[0]
             yield self.order[strata.positions[level.columns]], level.weights
-            for _ in range(2):
-                strata.deepen()
             size *= 4
         if self.n <= largest:
             yield self.order, self._mass[0]
