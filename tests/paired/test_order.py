@@ -31,6 +31,30 @@ def test_levels_are_nested() -> None:
         assert after.stop >= before.stop
 
 
+def test_gentle_levels_cut_every_other_stratum_and_then_the_others() -> None:
+    strata = Strata(np.full(6400, 1 / 6400), np.ones(6400), 16, np.random.RandomState(0), gently=True)
+    counts, before = [16], set(strata.positions[strata.levels[0].columns].tolist())
+    for _ in range(4):
+        level = strata.deepen()
+        counts.append(level.t)
+        drawn = strata.positions[level.columns]
+        assert before <= set(drawn.tolist())
+        assert (np.diff(drawn) > 0).all()
+        assert level.weights.sum() == pytest.approx(1)
+        before = set(drawn.tolist())
+    assert counts == [16, 24, 32, 48, 64]
+
+
+def test_a_gentle_level_counts_each_reference_by_the_size_of_its_stratum() -> None:
+    strata = Strata(np.full(1600, 1 / 1600), np.ones(1600), 4, np.random.RandomState(0), gently=True)
+    level = strata.deepen()  # the second and the fourth stratum are cut
+    assert level.weights == pytest.approx([1 / 4, 1 / 8, 1 / 8, 1 / 4, 1 / 8, 1 / 8])
+    assert level.nodes.tolist() == [0, 2, 3, 4, 6, 7]
+    # Halves of one stratum are joined first, then the strata that are left.
+    pairs = set(zip(*(side.tolist() for side in join_pairs(np.zeros(6, dtype=int), level.nodes)), strict=True))
+    assert pairs == {(1, 2), (4, 5), (0, 3)}
+
+
 def test_heavy_points_are_certain_and_have_their_own_weight() -> None:
     weights = np.ones(1000)
     weights[[3, 700]] = 500
@@ -67,10 +91,31 @@ def test_means_are_unbiased_and_less_spread_than_those_of_plain_samples() -> Non
     assert error < 0.5 * np.std(plain)
 
 
+@pytest.mark.parametrize("share", [0.25, 0.5])
+def test_pairs_tell_the_variance_that_is_left_when_most_points_are_drawn(share: float) -> None:
+    """Values without order. A stratum of m = 1 / f points has two that its ends cut, so the squares of all chances
+    add up to (1 - f / 3) f; and neighbours draw the same point with a chance of f^2 / 6, which their difference does
+    not show.
+    """
+    random, t = np.random.RandomState(0), 512
+    n = round(t / share) + 3  # so that strata begin anywhere in a point
+    x = random.normal(size=n)
+    errors, estimates = [], []
+    for seed in range(1500):
+        strata = Strata(np.full(n, 1 / n), np.ones(n), t, np.random.RandomState(seed))
+        terms = strata.levels[0].weights * x[strata.positions[strata.levels[0].columns]]
+        errors.append((terms.sum() - x.mean()) ** 2)
+        estimates.append(((terms[::2] - terms[1::2]) ** 2).sum())
+    f = t / n
+    left = np.mean(errors) / np.mean(estimates)
+    assert left == pytest.approx((1 - f + f**2 / 3) / (1 - f**2 / 6), rel=0.06)
+    assert left == pytest.approx(1 - f + f**2 / 2, rel=0.06)  # as the search takes it
+
+
 @pytest.mark.parametrize("count", [1, 2, 7, 64, 129])
 def test_pairs_have_one_label_and_hold_every_stratum_once(count: int) -> None:
     labels = np.random.RandomState(count).randint(0, 3, count)
-    first, second = join_pairs(labels)
+    first, second = join_pairs(labels, np.arange(count))
     assert (labels[first] == labels[second]).all()
     alone = first[first == second]
     assert sorted([*first, *second[first != second]]) == list(range(count))
@@ -79,9 +124,10 @@ def test_pairs_have_one_label_and_hold_every_stratum_once(count: int) -> None:
 
 def test_a_label_that_changes_affects_few_pairs() -> None:
     labels = np.random.RandomState(0).randint(0, 4, 1024)
-    before = set(zip(*(side.tolist() for side in join_pairs(labels)), strict=True))
+    nodes = np.arange(1024)
+    before = set(zip(*(side.tolist() for side in join_pairs(labels, nodes)), strict=True))
     labels[300] = (labels[300] + 1) % 4
-    after = set(zip(*(side.tolist() for side in join_pairs(labels)), strict=True))
+    after = set(zip(*(side.tolist() for side in join_pairs(labels, nodes)), strict=True))
     assert 0 < len(before ^ after) <= 4 * 11  # two labels, and at most two pairs of each at every level of the tree
 
 

@@ -11,7 +11,8 @@ weight of a point, mixed with what makes outliers matter: their distance from th
 around their landmark is. A point that would fill a stratum is *certain*: it is in every sample.
 
 The next level has twice as many strata. One half of each stratum keeps the reference of the whole, and the other half
-gets a new one, so what was computed for one level serves the next.
+gets a new one, so what was computed for one level serves the next. Where distances are dear, every other stratum is cut
+first, and the others then: levels that are nearer to what an arm needs save distances, and cost more sums.
 """
 
 from __future__ import annotations
@@ -113,6 +114,7 @@ class Level:
 
     columns: Rows  # references, by their number among all that have been drawn
     weights: Float64s  # of these, which add up to about 1
+    nodes: Rows  # where the strata begin, in units of the smallest one: their places in a tree of halves
     certain: int  # number of references that are certain
     stop: int  # number of all references drawn up to this level
 
@@ -132,6 +134,8 @@ class Strata:
     first : int
         Strata of the first level: a power of 2.
     random : RandomState
+    gently : bool
+        Whether a level has half as many strata more than the one before, and not twice as many.
 
     Attributes
     ----------
@@ -140,8 +144,10 @@ class Strata:
         Place in the order of each reference drawn so far.
     """
 
-    def __init__(self, weights: Float64s, mass: Float64s, first: int, random: np.random.RandomState) -> None:
-        self._random, self._weights = random, weights
+    def __init__(
+        self, weights: Float64s, mass: Float64s, first: int, random: np.random.RandomState, *, gently: bool = False
+    ) -> None:
+        self._random, self._weights, self.gently = random, weights, gently
         light, certain = np.array(mass, dtype=np.float64), np.zeros(len(mass), dtype=bool)
         while light.any() and (more := first * light >= light.sum()).any():
             certain |= more
@@ -154,17 +160,22 @@ class Strata:
         t = first if total > 0 else 0
         self._mass = light / total if t else light
         self._ends = np.cumsum(self._mass)
-        self._draws = (np.arange(t) + random.random_sample(t)) / max(1, t)
+        self._sizes = np.full(t, 1 / max(1, t))  # of the strata, as shares of the mass; with their starts exact
+        self._starts = np.arange(t) * self._sizes
+        self._draws = self._starts + random.random_sample(t) * self._sizes
         self.levels = [self._level()]
 
     def deepen(self) -> Level:
-        """Add a level with twice as many strata."""
-        t = 2 * len(self._draws)
-        half = 2 * np.arange(t // 2)
-        kept = np.clip((self._draws * t).astype(np.intp), half, half + 1)  # rounding may leave the stratum
-        draws = np.empty(t)
-        draws[kept], draws[kept ^ 1] = self._draws, ((kept ^ 1) + self._random.random_sample(t // 2)) / t
-        self._draws = draws
+        """Add a level, in which the largest strata are cut in halves; gently, first every other one of these."""
+        cut = self._sizes == self._sizes.max(initial=0)
+        cut[::2] &= not (self.gently and cut.all())
+        halves = 1 + cut
+        starts, sizes, draws = (np.repeat(x, halves) for x in (self._starts, self._sizes / halves, self._draws))
+        right = np.cumsum(halves)[cut] - 1
+        starts[right] += sizes[right]
+        new = np.where(draws[right] < starts[right], right, right - 1)  # the other half keeps the reference
+        draws[new] = starts[new] + self._random.random_sample(len(new)) * sizes[new]
+        self._starts, self._sizes, self._draws = starts, sizes, draws
         self.levels.append(self._level())
         return self.levels[-1]
 
@@ -176,21 +187,22 @@ class Strata:
         self.positions = np.concatenate([self.positions, new])
         columns = np.concatenate([np.arange(self._certain), self._number[at]]).astype(np.intp)
         weights = self._weights[self.positions[columns]]
-        weights[self._certain :] /= max(1, len(at)) * self._mass[at]
-        return Level(columns, weights, self._certain, len(self.positions))
+        weights[self._certain :] *= self._sizes / self._mass[at]
+        nodes = (self._starts / self._sizes.min(initial=1)).astype(np.intp)
+        return Level(columns, weights, nodes, self._certain, len(self.positions))
 
 
-def join_pairs(labels: Rows) -> tuple[Rows, Rows]:
+def join_pairs(labels: Rows, nodes: Rows) -> tuple[Rows, Rows]:
     """Join strata with the same label to pairs, those nearest in the tree first; return both sides.
 
     A stratum without a partner is on both sides. Which are joined is a function of the labels alone, and a label that
     changes affects few pairs.
 
-    >>> join_pairs(np.array([0, 0, 1, 0, 1, 0, 0, 1]))
+    >>> join_pairs(np.array([0, 0, 1, 0, 1, 0, 0, 1]), np.arange(8))
     (array([0, 5, 4, 3, 2]), array([1, 6, 7, 3, 2]))
     """
     left = np.argsort(labels, kind="stable")
-    label, node = labels[left], left
+    label, node = labels[left], nodes[left]
     first, second = list[Rows](), list[Rows]()
     while len(node) and node.max() > 0:
         node = node >> 1  # each half has at most one of a label left

@@ -14,7 +14,7 @@ from medoids.core.rows import RowSource
 from medoids.core.run import Run
 from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Floats, Rows
-from medoids.engine.budget import CHEAP_NS, COSTLY_NS
+from medoids.engine.budget import CHEAP_NS, COSTLY_NS, DEAR_NS
 from medoids.paired.merging import merge_equal
 from medoids.paired.order import Layout, Level, Strata, Tree, pick_landmarks
 from medoids.paired.shard import REPORTED
@@ -93,7 +93,7 @@ class Places(ABC):
         self.most_known = most_known(problem.memory_limit, self.n, problem.distance.cost)
         first = first_strata(self.n, problem.distance.cost)
         self._leaf, self._mass = layout.leaf[order], (weights[order] / problem.total_weight, mass[order])
-        self.strata = Strata(*self._mass, first, random)
+        self.strata = Strata(*self._mass, first, random, gently=problem.distance.cost >= DEAR_NS)
 
     def _lay_out(self, points: Rows, weights: Float64s, random: np.random.RandomState) -> Layout:
         """Measure the distances of all points from landmarks, and make the tree."""

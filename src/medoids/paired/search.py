@@ -228,8 +228,9 @@ class Search:
         return Left.joined(self.shards.ask(name, *arguments, **options))
 
     def _ends(self, left: Left, view: View) -> bool:
-        """Whether arms are compared on all points: if few are left, or the next level has most of all points."""
-        return left.count == 1 or 4 * view.level.t >= self.shards.n or not view.level.t
+        """Whether arms are compared on all points: if few are left, or the next level would have most of all points."""
+        t, n, few = view.level.t, self.shards.n, 1 if self._strata.gently else REPORTED
+        return not t or 2 * t >= n or left.count <= (few if 4 * t >= n else 1)
 
     def _choose(self, left: Left, view: View, eager: bool) -> list[int]:
         """Choose arms whose changes are computed for all points."""

@@ -68,7 +68,7 @@ class View:
     def pairs(self) -> tuple[Rows, Rows]:
         """Both sides of each pair, as places in the level, sorted by slot."""
         c = self.level.certain
-        first, second = join_pairs(self.slot[c:])
+        first, second = join_pairs(self.slot[c:], self.level.nodes)
         first, second = np.concatenate([np.arange(c), c + first]), np.concatenate([np.arange(c), c + second])
         order = np.argsort(self.slot[first], kind="stable")
         return first[order], second[order]
