@@ -112,8 +112,8 @@ class Search:
             fixed[at.fixed] = True
         else:
             d2, slot = d1, np.zeros(len(d1), dtype=np.intp)
-        left_out = max(0.0, 1 - level.t / self.shards.n)
-        return View(depth, level, d1, d2, slot, removal, fixed, at.swaps, left_out)
+        share = level.t / self.shards.n  # points that the ends of strata cut may be drawn twice: about share^2 / 2
+        return View(depth, level, d1, d2, slot, removal, fixed, at.swaps, max(0.0, 1 - share + share**2 / 2))
 
     @property
     def _pool(self) -> int:
