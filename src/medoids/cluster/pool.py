@@ -67,4 +67,4 @@ class Pool(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let the workers go."""
+        """Release the workers."""

@@ -36,13 +36,7 @@ class MedoidRows(RowSource):
         Exact distances from some rows.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        run: Run,
-        whole: Whole,
-        known: dict[int, Float64s] | None = None,
-    ) -> None:
+    def __init__(self, problem: Problem, run: Run, whole: Whole, known: dict[int, Float64s] | None = None) -> None:
         super().__init__(problem, run, known)
         self._whole = whole
         self._kept: dict[int, Floats] = {}

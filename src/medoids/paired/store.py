@@ -150,23 +150,21 @@ class Store:
         """Return the distances to all references up to a level, as (references, arms); arms ascend."""
         from medoids.paired.kernels import gather_rows, gather_tiles
 
+        some = slice(int(arms[0]), int(arms[-1]) + 1) if arms[-1] - arms[0] + 1 == len(arms) else arms
+        if self._tiles is None and not any(map(len, self._rows[: depth + 1])):
+            return self._block(slice(0, self._stops[depth]), some)
         out = np.empty((self._stops[depth], len(arms)), self.kind)
-        computed = 0
         for q in range(depth + 1):
             columns = self._columns(q)
             if q == 0 and self._tiles is not None:
                 gather_tiles(self._tiles, arms, columns.stop, out)
-                computed = columns.stop
             elif len(self._rows[q]):
                 place = self._places[q][arms]
                 gather_rows(self._rows[q], place, out[columns])
-                lost = np.flatnonzero(place < 0)
-                if len(lost):
+                if len(lost := np.flatnonzero(place < 0)):
                     out[columns, lost] = self._block(columns, arms[lost])
-                computed = columns.stop
-        if computed < len(out):
-            rest = slice(computed, len(out))
-            out[rest] = self._block(rest, arms)
+            else:
+                out[columns] = self._block(columns, some)
         return out
 
     def recall(self, arm: int) -> tuple[Rows, Floats]:
