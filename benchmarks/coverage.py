@@ -22,6 +22,8 @@ from medoids.paired.shard import Bar
 __all__ = ["coverage"]
 
 _WIDTHS = (2.0, 3.0, 3.5)
+# Layouts of a set, each with its own references and 400 arms; these are not independent of each other.
+_LAYOUTS = 24
 
 
 def coverage() -> str:
@@ -76,7 +78,7 @@ def _paired() -> str:
     for name, X in sets.items():
         judged, alone, beside = 0, np.zeros(len(_WIDTHS)), np.zeros(len(_WIDTHS))
         medoids = k_medoids(X, 10, algorithm="pairedpam", swap="eager", random_state=0).medoid_indices
-        for seed in range(6):
+        for seed in range(_LAYOUTS):
             some = _misses(X, medoids, seed)
             judged, alone, beside = judged + some[0], alone + some[1], beside + some[2]
         shares = (", ".join(f"{m / judged:.1e}" for m in misses) for misses in (alone, beside))

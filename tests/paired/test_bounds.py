@@ -84,19 +84,41 @@ def bound_alone(example: Example, arm: int, width: float) -> float:
     """The lower bound of an arm by the formulas of ``kernels.py``, in plain Python."""
     v, lowest = example.view, np.inf
     for face in range(example.k):
-        changes = example.changes(arm, face)
-        own = v.slot == face
-        r = np.where(own & v.swaps, v.level.weights * (v.d2 - v.d1), 0.0)
+        changes, r = example.changes(arm, face), removal_of(v, face)
         rq = example.variance(r)
         p = (example.variance(changes + r) - example.variance(changes) - rq) / 2
         beta = min(1.0, max(0.0, p / rq)) if rq > 0 else 1.0
         mean = changes.sum() - beta * (r.sum() - v.removal[face])
-        variance = example.variance(changes - beta * r)
-        others, gains = np.where(own, 0.0, changes), changes - r
-        few = min((x.sum() ** 2 / q for x in (others, gains) if (q := example.variance(x)) > 0), default=np.inf)
-        spread = np.sqrt(v.left_out * variance)
-        lowest = min(lowest, mean - width * (1 + 2 / np.sqrt(max(1.0, few))) * spread)
+        lowest = min(lowest, mean - width * spread(example, face, changes, changes - beta * r))
     return float(lowest)
+
+
+def bound_beside(example: Example, arm: int, pivot: int, means: np.ndarray, width: float) -> float:
+    """The lower bound of an arm beside another, whose faces have known means."""
+    lowest = np.inf
+    for face in range(example.k):
+        changes, known = example.changes(arm, face), example.changes(pivot, face)
+        square = example.variance(known)
+        product = (example.variance(changes + known) - example.variance(changes) - square) / 2
+        beta = min(1.0, max(0.0, product / square))
+        mean = changes.sum() - beta * (known.sum() - means[face])
+        lowest = min(lowest, mean - width * spread(example, face, changes, changes - beta * known))
+    return float(lowest)
+
+
+def removal_of(v: View, face: int) -> np.ndarray:
+    return np.where((v.slot == face) & v.swaps, v.level.weights * (v.d2 - v.d1), 0.0)
+
+
+def spread(example: Example, face: int, changes: np.ndarray, rest: np.ndarray) -> float:
+    """Of what a regression leaves, in other slots and in a face's own, wider the fewer references have gains there."""
+    v, total = example.view, 0.0
+    gains = changes - removal_of(v, face)
+    for here in (v.slot != face, v.slot == face):
+        square = example.variance(np.where(here, gains, 0.0))
+        few = max(1.0, np.where(here, gains, 0.0).sum() ** 2 / square) if square > 0 else np.inf
+        total += (1 + 2 / np.sqrt(few)) ** 2 * example.variance(np.where(here, rest, 0.0))
+    return float(np.sqrt(v.left_out * total))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -110,6 +132,27 @@ def test_the_bound_of_an_arm_alone(seed: int) -> None:
     only, low = np.empty(5), np.empty(5)
     judge_alone(example.sums(), example.view.left_out, known, 3.0, 2.0, floor, fixed, only, low)
     assert (only >= lower - 1e-12).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_bound_of_an_arm_beside_another(seed: int) -> None:
+    example = Example(seed)
+    v, means = example.view, np.array([0.3, -0.2, 0.1])
+    pivot = v.pivot(11, example.d[v.level.columns, 2], means, np.float64)
+    e = v.entries(np.float64)
+    products, lower = np.zeros((3, 2, 5)), np.full(5, -np.inf)
+    add_beside(example.d, e.first, e.second, e.facts, pivot.differences, e.starts, products)
+    settings = v.left_out, v.removals(), 3.0, 2.0, np.zeros(5), v.fixed
+    judge_beside(example.sums(), products, pivot.faces, *settings, lower)
+    assert lower == pytest.approx([bound_beside(example, arm, 2, means, 3.0) for arm in range(5)], abs=1e-6)
+
+
+def test_a_bound_is_at_least_as_wide_as_the_floor() -> None:
+    """Three times the spread of the arm's own point, which may be the only gain that there is."""
+    example = Example(0)
+    v, lower, mean = example.view, np.empty(5), np.empty(5)
+    judge_alone(example.sums(), 0.0, v.removals(), 3.5, 2.0, np.full(5, 4.0), v.fixed, lower, mean)
+    assert lower == pytest.approx(mean - 3.5 * 3 * 4.0)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from medoids.engine.compile import kernel
+from medoids.engine.compile import inline, kernel
 
 __all__ = [
     "add_beside",
@@ -136,6 +136,13 @@ def gather_tiles(tiles, arms, count, out):  # type: ignore[no-untyped-def]
         first = last
 
 
+@inline
+def _widen(s, q, y, qy, skew):  # type: ignore[no-untyped-def]
+    """By how much variances are too small: of other slots, and of a face's own. As many equal gains have their sums."""
+    others, own = max(1.0, s * s / max(q, 1e-300)), max(1.0, y * y / max(qy, 1e-300))
+    return (1 + skew / np.sqrt(others)) ** 2, (1 + skew / np.sqrt(own)) ** 2
+
+
 @kernel(fast_sums=True)
 def judge_alone(sums, share, removal, width, skew, floor, fixed, lower, mean):  # type: ignore[no-untyped-def]
     """Bounds on the mean changes of arms: the lowest lower bound, the lowest mean, and its face.
@@ -162,13 +169,9 @@ def judge_alone(sums, share, removal, width, skew, floor, fixed, lower, mean):  
             y, qy = sums[j, 1, lane], sums[j, 3, lane]
             beta = min(1.0, max(0.0, start + p * inverse))
             m = s + y - beta * (rs - rem)
-            v = q + qy - 2 * beta * p + beta * beta * rq
-            # As many equal gains have these sums; r is no gain.
-            few = s * s / max(q, 1e-300)
-            g, qg = s + y - rs, q + max(qy - 2 * p + rq, 0.0)
-            few = max(1.0, min(few if q > 0 else 1e300, g * g / max(qg, 1e-300) if qg > 0 else 1e300))
-            spread = max(root * np.sqrt(max(v, 0.0)), floor[lane])
-            low = m - width * (1 + skew / np.sqrt(few)) * spread
+            others, own = _widen(s, q, y - rs, qy - 2 * p + rq, skew)
+            v = others * q + own * max(qy - 2 * beta * p + beta * beta * rq, 0.0)
+            low = m - width * max(root * np.sqrt(v), (1 + skew) * floor[lane])
             lower[lane] = min(lower[lane], low)
             mean[lane] = min(mean[lane], m)
 
@@ -199,7 +202,8 @@ def add_beside(values, first, second, facts, beside, starts, out):  # type: igno
 def judge_beside(sums, products, pivot, share, removal, width, skew, floor, fixed, lower):  # type: ignore[no-untyped-def]
     """The lowest lower bound of arms beside a pivot, whose faces have known means.
 
-    pivot: for each face the sum over the sample, the squared pair differences, and the known mean.
+    pivot: for each face the sum over the sample, the squared pair differences in other slots and in its own, and the
+    known mean.
     """
     k, lanes = sums.shape[0], sums.shape[2]
     SB, QB, CB = np.zeros(lanes), np.zeros(lanes), np.zeros(lanes)
@@ -213,19 +217,18 @@ def judge_beside(sums, products, pivot, share, removal, width, skew, floor, fixe
     for j in range(k):
         if fixed[j]:
             continue
-        ps, pq, known = pivot[0, j], pivot[1, j], pivot[2, j]
-        inverse = 1.0 / pq if pq > 0 else 0.0
+        ps, po, pw, known = pivot[0, j], pivot[1, j], pivot[2, j], pivot[3, j]
+        inverse, rs, rq = 1.0 / (po + pw) if po + pw > 0 else 0.0, removal[0, j], removal[1, j]
         for lane in range(lanes):
             s, q, p = SB[lane] - sums[j, 0, lane], QB[lane] - sums[j, 2, lane], sums[j, 4, lane]
             y, qy = sums[j, 1, lane], sums[j, 3, lane]
-            c = CB[lane] - products[j, 0, lane] + products[j, 1, lane]
-            beta = min(1.0, max(0.0, c * inverse))
+            co, cw = CB[lane] - products[j, 0, lane], products[j, 1, lane]
+            beta = min(1.0, max(0.0, (co + cw) * inverse))
             m = s + y - beta * (ps - known)
-            v = max(q + qy - 2 * beta * c + beta * beta * pq, 0.0)
-            g, qg = s + y - removal[0, j], q + max(qy - 2 * p + removal[1, j], 0.0)
-            few = max(1.0, g * g / max(qg, 1e-300))
-            spread = max(root * np.sqrt(v), floor[lane])
-            low[lane] = min(low[lane], m - width * (1 + skew / np.sqrt(few)) * spread)
+            others, own = _widen(s, q, y - rs, qy - 2 * p + rq, skew)
+            v = others * max(q - 2 * beta * co + beta * beta * po, 0.0)
+            v += own * max(qy - 2 * beta * cw + beta * beta * pw, 0.0)
+            low[lane] = min(low[lane], m - width * max(root * np.sqrt(v), (1 + skew) * floor[lane]))
     for lane in range(lanes):
         lower[lane] = max(lower[lane], low[lane])
 

@@ -43,7 +43,7 @@ class Pivot:
 
     row: int
     differences: Floats  # of x and y, of each pair: (pairs, 2)
-    faces: Float64s  # for each: sum of the changes over the sample, their squared differences, and the known mean
+    faces: Float64s  # for each: sum over the sample, squared differences in other slots and its own, the known mean
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,12 @@ class View:
         x = np.minimum(distances, self.d1) - self._origin
         y = np.minimum(distances, self.d2) - self._origin
         dx, dy, pairs = self.difference(x), self.difference(y), self.slot[self.pairs[0]]
-        sums = _by_face(self.slot, x * self.level.weights, y * self.level.weights, self.k)
-        squares = _by_face(pairs, dx**2, dy**2, self.k)
-        return Pivot(row, np.stack([dx, dy], axis=1).astype(kind), np.stack([sums, squares, means]))
+        kept, own = np.bincount(pairs, dx**2, minlength=self.k), np.bincount(pairs, dy**2, minlength=self.k)
+        weights = self.level.weights
+        sums = np.bincount(self.slot, x * weights, minlength=self.k)
+        sums = sums.sum() - sums + np.bincount(self.slot, y * weights, minlength=self.k)
+        faces = np.stack([sums, kept.sum() - kept, own, means])
+        return Pivot(row, np.stack([dx, dy], axis=1).astype(kind), faces)
 
     def changes_from(self, old: View) -> tuple[Bools, Bools]:
         """Return which pairs of an old view are not those of this one, and which of this one were not there."""
@@ -124,10 +127,3 @@ class View:
         unchanged = keys[same[self.pairs[0]] & same[self.pairs[1]]]
         kept = np.intersect1d(unchanged, before)
         return ~np.isin(before, kept), ~np.isin(keys, kept)
-
-
-def _by_face(slots: Rows, stays: Float64s, leaves: Float64s, k: int) -> Float64s:
-    """Sums of each face: over other slots of what their medoids keep, over its own of what is if its medoid leaves."""
-    kept = np.bincount(slots, stays, minlength=k)
-    faces: Float64s = kept.sum() - kept + np.bincount(slots, leaves, minlength=k)
-    return faces
