@@ -31,10 +31,10 @@ def test_levels_are_nested() -> None:
         assert after.stop >= before.stop
 
 
-def test_gentle_levels_cut_every_other_stratum_and_then_the_others() -> None:
+def test_gentle_levels_cut_a_quarter_of_the_strata_at_a_time() -> None:
     strata = Strata(np.full(6400, 1 / 6400), np.ones(6400), 16, np.random.RandomState(0), gently=True)
     counts, before = [16], set(strata.positions[strata.levels[0].columns].tolist())
-    for _ in range(4):
+    for _ in range(8):
         level = strata.deepen()
         counts.append(level.t)
         drawn = strata.positions[level.columns]
@@ -42,17 +42,21 @@ def test_gentle_levels_cut_every_other_stratum_and_then_the_others() -> None:
         assert (np.diff(drawn) > 0).all()
         assert level.weights.sum() == pytest.approx(1)
         before = set(drawn.tolist())
-    assert counts == [16, 24, 32, 48, 64]
+    assert counts == [16, 20, 24, 28, 32, 40, 48, 56, 64]
 
 
 def test_a_gentle_level_counts_each_reference_by_the_size_of_its_stratum() -> None:
     strata = Strata(np.full(1600, 1 / 1600), np.ones(1600), 4, np.random.RandomState(0), gently=True)
-    level = strata.deepen()  # the second and the fourth stratum are cut
-    assert level.weights == pytest.approx([1 / 4, 1 / 8, 1 / 8, 1 / 4, 1 / 8, 1 / 8])
-    assert level.nodes.tolist() == [0, 2, 3, 4, 6, 7]
+    strata.deepen()
+    level = strata.deepen()  # the first two strata are cut
+    assert level.weights == pytest.approx([1 / 8, 1 / 8, 1 / 8, 1 / 8, 1 / 4, 1 / 4])
+    assert level.nodes.tolist() == [0, 1, 2, 3, 4, 6]
     # Halves of one stratum are joined first, then the strata that are left.
     pairs = set(zip(*(side.tolist() for side in join_pairs(np.zeros(6, dtype=int), level.nodes)), strict=True))
-    assert pairs == {(1, 2), (4, 5), (0, 3)}
+    assert pairs == {(0, 1), (2, 3), (4, 5)}
+    labels = np.array([0, 1, 1, 1, 0, 1])
+    pairs = set(zip(*(side.tolist() for side in join_pairs(labels, level.nodes)), strict=True))
+    assert pairs == {(2, 3), (0, 4), (1, 5)}
 
 
 def test_heavy_points_are_certain_and_have_their_own_weight() -> None:

@@ -11,8 +11,8 @@ weight of a point, mixed with what makes outliers matter: their distance from th
 around their landmark is. A point that would fill a stratum is *certain*: it is in every sample.
 
 The next level has twice as many strata. One half of each stratum keeps the reference of the whole, and the other half
-gets a new one, so what was computed for one level serves the next. Where distances are dear, every other stratum is cut
-first, and the others then: levels that are nearer to what an arm needs save distances, and cost more sums.
+gets a new one, so what was computed for one level serves the next. Where distances are dear, a level cuts a quarter of
+the strata: levels that are nearer to what an arm needs save distances, and cost more sums.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Strata:
         Strata of the first level: a power of 2.
     random : RandomState
     gently : bool
-        Whether a level has half as many strata more than the one before, and not twice as many.
+        Whether it takes four levels to double the number of strata, and not one.
 
     Attributes
     ----------
@@ -166,12 +166,14 @@ class Strata:
         self.levels = [self._level()]
 
     def deepen(self) -> Level:
-        """Add a level, in which the largest strata are cut in halves; gently, first every other one of these."""
-        cut = self._sizes == self._sizes.max(initial=0)
-        cut[::2] &= not (self.gently and cut.all())
-        halves = 1 + cut
+        """Add a level, in which the largest strata are cut in halves; gently, a quarter of all at a time."""
+        size, halves = self._sizes.max(initial=0), np.ones(len(self._sizes), dtype=np.intp)
+        large = np.flatnonzero(self._sizes == size)
+        if self.gently:
+            large = large[:: max(1, round(4 * size * len(large)))]
+        halves[large] = 2
         starts, sizes, draws = (np.repeat(x, halves) for x in (self._starts, self._sizes / halves, self._draws))
-        right = np.cumsum(halves)[cut] - 1
+        right = np.cumsum(halves)[large] - 1
         starts[right] += sizes[right]
         new = np.where(draws[right] < starts[right], right, right - 1)  # the other half keeps the reference
         draws[new] = starts[new] + self._random.random_sample(len(new)) * sizes[new]

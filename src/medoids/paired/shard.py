@@ -23,9 +23,8 @@ __all__ = ["REPORTED", "Bar", "Left", "Shard"]
 
 # Arms that a shard reports: those with the lowest means, and the one with the lowest in each of as many regions.
 REPORTED = 64
-# Where m references have gains, of other slots and of a face's own apart, spreads are larger by this over sqrt(m): gains
-# are skewed, and a sample that misses some underestimates their mean and their spread together. How often bounds miss:
-# benchmarks/results/coverage.md.
+# Where m references have gains, in other slots and in a face's own apart, spreads are larger by this over sqrt(m): of
+# skewed gains a sample underestimates mean and spread together. How often bounds miss: benchmarks/results/coverage.md.
 _SKEW = 2.0
 # Points of a chunk of sums.
 _POINTS_PER_CHUNK = 1 << 14
