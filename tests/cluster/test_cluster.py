@@ -196,12 +196,12 @@ def test_real_data() -> None:
 
 
 def test_rows_are_not_sent_but_for_references_and_candidates() -> None:
-    """With eight times the rows of 100 columns, what a fit sends grows by a few numbers for each."""
+    """With 24 times the rows of 100 columns, what a fit sends grows by far less than them."""
     sent = []
-    for n in (8000, 64_000):
+    for n in (8000, 192_000):
         _, _, pool = sharded(blobs(n, p=100), 3, cuts=[n // 2], shards=2)
         sent.append(pool.up + pool.down)
-    assert sent[1] - sent[0] < 56_000 * 100 * 8
+    assert sent[1] - sent[0] < 0.8 * 184_000 * 100 * 8
 
 
 class Unreliable(InProcess):

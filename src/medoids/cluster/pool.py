@@ -53,9 +53,7 @@ class Pool(ABC):
                 return
             except ShardLost as error:
                 lost = error
-        raise RuntimeError(
-            f"workers were lost {PATIENCE} times while they were made again; the cluster does not hold"
-        ) from lost
+        raise RuntimeError(f"workers made again were lost {PATIENCE} times; the cluster does not hold") from lost
 
     @abstractmethod
     def _send(self, name: str, message: tuple[Any, ...], options: dict[str, Any]) -> list[tuple[Any, int]]:

@@ -169,8 +169,7 @@ class Strata:
         """Add a level, in which the largest strata are cut in halves; gently, a quarter of all at a time."""
         size, halves = self._sizes.max(initial=0), np.ones(len(self._sizes), dtype=np.intp)
         large = np.flatnonzero(self._sizes == size)
-        if self.gently:
-            large = large[:: max(1, round(4 * size * len(large)))]
+        large = large[:: max(1, round(4 * size * len(large))) if self.gently else 1]
         halves[large] = 2
         starts, sizes, draws = (np.repeat(x, halves) for x in (self._starts, self._sizes / halves, self._draws))
         right = np.cumsum(halves)[large] - 1

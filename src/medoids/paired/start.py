@@ -15,6 +15,7 @@ import numpy as np
 from medoids.core.problem import Problem
 from medoids.core.run import Run
 from medoids.core.sampling import with_candidates
+from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.engine.budget import ARMS_PER_CHUNK, CHEAP_NS, POINTS_PER_CHUNK
 from medoids.engine.threads import Threads, spans
@@ -30,10 +31,9 @@ __all__ = ["close_in", "medoids_of_sample", "sample_size"]
 _SHARE, _PER_MEDOID, _LIMITS = 32, 64, (1024, 4096)
 # Restarts on the sample: with 10, the mean loss on covertype under manhattan is 0.2% higher; 60 take thrice as long.
 _RESTARTS = 20
-# Then: points of the largest sample; of a cluster, points to which its members are compared to find promising ones; how
-# many of these are tried, which lowers the mean loss on gmm 100,000 by 0.1% from what those nearest to the medoid give;
-# and how often they are looked for, and all medoids moved each time: medoids that move leave points out of reach, so a
-# loop might not end by itself.
+# Then: points of the largest sample; points of a cluster that its members are compared with, and how many of them
+# are tried, which lowers the mean loss on gmm 100,000 by 0.1% from those nearest to it; and how often all medoids are
+# moved, and tried each time: medoids that move leave points out of reach, so a loop might not end by itself.
 _LARGEST, _COMPARED, _TRIED, _SWEEPS = 1 << 20, 256, 32, 8
 
 
@@ -66,18 +66,21 @@ def close_in(problem: Problem, places: Places, medoids: Rows) -> Rows:
     """Return medoids near the given ones that serve larger and larger samples better."""
     # Where distances are cheap, or where the swaps that this saves would take longer: their time grows with n.
     largest = _LARGEST if problem.distance.cost < CHEAP_NS or 4 * places.n > _LARGEST else 0
-    for points, weights in places.samples(4 * sample_size(places.n, problem.k), largest, places.run.random):
+    room = problem.memory_limit // (2 * places.kind.itemsize * (problem.k + 3 * _TRIED))
+    for points, weights in places.samples(4 * sample_size(places.n, problem.k), min(largest, room), places.run.random):
+        both, at = np.concatenate([medoids, points]), np.arange(len(medoids))
+        distance, numbers = places.gather(both)  # once: on a cluster, rows are fetched
         for _ in range(_SWEEPS):
-            before, medoids = medoids, _move(problem, places, medoids, points, weights)
-            if (medoids == before).all():
+            before, at = at, _move(places, distance, numbers, both, at, weights)
+            if (at == before).all():
                 break
+        medoids = both[at]
     return medoids
 
 
-def _move(problem: Problem, places: Places, medoids: Rows, points: Rows, weights: Float64s) -> Rows:
-    """Replace medoids by points of a sample, each in its cluster, as long as that lowers its loss."""
-    distance, numbers = places.gather(np.concatenate([medoids, points]))
-    own, others = numbers[: len(medoids)], numbers[len(medoids) :]
+def _move(places: Places, distance: Dissimilarity, numbers: Rows, both: Rows, at: Rows, weights: Float64s) -> Rows:
+    """Replace medoids, at positions of ``both`` (these, then the sample), by points of their clusters if that helps."""
+    problem, medoids, points, own, others = places.problem, both[at], both[len(at) :], numbers[at], numbers[len(at) :]
     rows, threads = np.empty((len(own), len(others)), places.kind), places.run.threads
     d1, d2, nearest = np.empty(len(others)), np.full(len(others), np.inf), np.empty(len(others), dtype=np.intp)
 
@@ -105,17 +108,17 @@ def _move(problem: Problem, places: Places, medoids: Rows, points: Rows, weights
             near = members[np.argsort(sums)[:_TRIED]]
             mine = np.flatnonzero(rows[slot] <= np.where(nearest == slot, d2, d1) + rows[slot, near].max())
             block = np.concatenate([rows[slot : slot + 1, mine], distance.block(others[near], others[mine])])
-            tried[slot] = np.append(medoids[slot], points[near]), mine, block
+            tried[slot] = np.append(at[slot], len(at) + near), mine, block
 
     threads.map(measure, range(len(rows)), threaded=distance.threaded)
     movable = [slot for slot, (near, _, _) in enumerate(tried) if len(near)]
-    found, at, still = medoids.copy(), np.zeros(len(rows), dtype=np.intp), 0
+    found, taken, still = at.copy(), np.zeros(len(rows), dtype=np.intp), 0
     for slot in _SWEEPS * movable:
         near, mine, block = tried[slot]
         losses = _sums(threads, np.delete(rows, slot, axis=0), mine, block, weights)
         best, still = int(losses.argmin()), still + 1
-        if losses[best] < losses[at[slot]]:
-            at[slot], found[slot], rows[slot, mine], still = best, near[best], block[best], 0
+        if losses[best] < losses[taken[slot]]:
+            taken[slot], found[slot], rows[slot, mine], still = best, near[best], block[best], 0
         if still == len(movable):
             break
     return found

@@ -114,9 +114,8 @@ class View:
         y = np.minimum(distances, self.d2) - self._origin
         dx, dy, pairs = self.difference(x), self.difference(y), self.slot[self.pairs[0]]
         kept, own = np.bincount(pairs, dx**2, minlength=self.k), np.bincount(pairs, dy**2, minlength=self.k)
-        weights = self.level.weights
-        sums = np.bincount(self.slot, x * weights, minlength=self.k)
-        sums = sums.sum() - sums + np.bincount(self.slot, y * weights, minlength=self.k)
+        sums = np.bincount(self.slot, x * self.level.weights, minlength=self.k)
+        sums = sums.sum() - sums + np.bincount(self.slot, y * self.level.weights, minlength=self.k)
         faces = np.stack([sums, kept.sum() - kept, own, means])
         return Pivot(row, np.stack([dx, dy], axis=1).astype(kind), faces)
 
