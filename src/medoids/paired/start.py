@@ -66,7 +66,7 @@ def close_in(problem: Problem, places: Places, medoids: Rows) -> Rows:
     """Return medoids near the given ones that serve larger and larger samples better."""
     # Where distances are cheap, or where the swaps that this saves would take longer: their time grows with n.
     largest = _LARGEST if problem.distance.cost < CHEAP_NS or 4 * places.n > _LARGEST else 0
-    room = problem.memory_limit // (2 * places.kind.itemsize * (problem.k + 3 * _TRIED))
+    room = problem.memory_limit // (4 * places.kind.itemsize * (problem.k + 3 * _TRIED))
     for points, weights in places.samples(4 * sample_size(places.n, problem.k), min(largest, room), places.run.random):
         both, at = np.concatenate([medoids, points]), np.arange(len(medoids))
         distance, numbers = places.gather(both)  # once: on a cluster, rows are fetched
