@@ -31,8 +31,8 @@ __all__ = ["close_in", "medoids_of_sample", "sample_size"]
 _SHARE, _PER_MEDOID, _LIMITS = 32, 64, (1024, 4096)
 # Restarts on the sample: with 10, the mean loss on covertype under manhattan is 0.2% higher; 60 take thrice as long.
 _RESTARTS = 20
-# Then: points of the largest sample; points of a cluster that its members are compared with, and how many of them
-# are tried, which lowers the mean loss on gmm 100,000 by 0.1% from those nearest to it; and how often all medoids are
+# Then: points of the largest sample; points of a cluster that its members are compared with, and how many members are
+# tried, which lowers the mean loss on gmm 100,000 by 0.1% from those nearest to the medoid; and how often all are
 # moved, and tried each time: medoids that move leave points out of reach, so a loop might not end by itself.
 _LARGEST, _COMPARED, _TRIED, _SWEEPS = 1 << 20, 256, 32, 8
 
