@@ -111,13 +111,16 @@ def removal_of(v: View, face: int) -> np.ndarray:
 
 
 def spread(example: Example, face: int, changes: np.ndarray, rest: np.ndarray) -> float:
-    """Of what a regression leaves, in other slots and in a face's own, wider the fewer references have gains there."""
+    """Of what a regression leaves, in other slots and in a face's own, wider the fewer references have gains.
+
+    Gains in other slots count there, and all gains in a face's own.
+    """
     v, total = example.view, 0.0
-    gains = changes - removal_of(v, face)
-    for here in (v.slot != face, v.slot == face):
-        square = example.variance(np.where(here, gains, 0.0))
-        few = max(1.0, np.where(here, gains, 0.0).sum() ** 2 / square) if square > 0 else np.inf
-        total += (1 + 2 / np.sqrt(few)) ** 2 * example.variance(np.where(here, rest, 0.0))
+    gains, others = changes - removal_of(v, face), v.slot != face
+    for here, counted in ((others, np.where(others, gains, 0.0)), (~others, gains)):
+        square, left = example.variance(np.where(here, gains, 0.0)), example.variance(np.where(here, rest, 0.0))
+        few = max(1.0, counted.sum() ** 2 / q) if (q := example.variance(counted)) > 0 else np.inf
+        total += left + ((1 + 2 / np.sqrt(few)) ** 2 - 1) * min(left, square)
     return float(np.sqrt(v.left_out * total))
 
 
@@ -148,11 +151,10 @@ def test_the_bound_of_an_arm_beside_another(seed: int) -> None:
 
 
 def test_a_bound_is_at_least_as_wide_as_the_floor() -> None:
-    """Three times the spread of the arm's own point, which may be the only gain that there is."""
     example = Example(0)
     v, lower, mean = example.view, np.empty(5), np.empty(5)
     judge_alone(example.sums(), 0.0, v.removals(), 3.5, 2.0, np.full(5, 4.0), v.fixed, lower, mean)
-    assert lower == pytest.approx(mean - 3.5 * 3 * 4.0)
+    assert lower == pytest.approx(mean - 3.5 * 4.0)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -138,8 +138,8 @@ def gather_tiles(tiles, arms, count, out):  # type: ignore[no-untyped-def]
 
 @inline
 def _widen(s, q, y, qy, skew):  # type: ignore[no-untyped-def]
-    """By how much variances are too small: of other slots, and of a face's own. As many equal gains have their sums."""
-    others, own = max(1.0, s * s / max(q, 1e-300)), max(1.0, y * y / max(qy, 1e-300))
+    """By how much variances are too small, in other slots and in a face's own: as many equal gains have these sums."""
+    others, own = max(1.0, s * s / max(q, 1e-300)), max(1.0, (s + y) * (s + y) / max(q + qy, 1e-300))
     return (1 + skew / np.sqrt(others)) ** 2, (1 + skew / np.sqrt(own)) ** 2
 
 
@@ -171,7 +171,7 @@ def judge_alone(sums, share, removal, width, skew, floor, fixed, lower, mean):  
             m = s + y - beta * (rs - rem)
             others, own = _widen(s, q, y - rs, qy - 2 * p + rq, skew)
             v = others * q + own * max(qy - 2 * beta * p + beta * beta * rq, 0.0)
-            low = m - width * max(root * np.sqrt(v), (1 + skew) * floor[lane])
+            low = m - width * max(root * np.sqrt(v), floor[lane])
             lower[lane] = min(lower[lane], low)
             mean[lane] = min(mean[lane], m)
 
@@ -226,9 +226,11 @@ def judge_beside(sums, products, pivot, share, removal, width, skew, floor, fixe
             beta = min(1.0, max(0.0, (co + cw) * inverse))
             m = s + y - beta * (ps - known)
             others, own = _widen(s, q, y - rs, qy - 2 * p + rq, skew)
-            v = others * max(q - 2 * beta * co + beta * beta * po, 0.0)
-            v += own * max(qy - 2 * beta * cw + beta * beta * pw, 0.0)
-            low[lane] = min(low[lane], m - width * max(root * np.sqrt(v), (1 + skew) * floor[lane]))
+            # What is left of removal is not skewed: only gains are, as far as the pivot does not have them, too.
+            there = max(q - 2 * beta * co + beta * beta * po, 0.0)
+            here = max(qy - 2 * beta * cw + beta * beta * pw, 0.0)
+            v = there + (others - 1) * min(there, q) + here + (own - 1) * min(here, max(qy - 2 * p + rq, 0.0))
+            low[lane] = min(low[lane], m - width * max(root * np.sqrt(v), floor[lane]))
     for lane in range(lanes):
         lower[lane] = max(lower[lane], low[lane])
 

@@ -23,8 +23,8 @@ __all__ = ["REPORTED", "Bar", "Left", "Shard"]
 
 # Arms that a shard reports: those with the lowest means, and the one with the lowest in each of as many regions.
 REPORTED = 64
-# Where m references have gains, in other slots and in a face's own apart, spreads are larger by this over sqrt(m): of
-# skewed gains a sample underestimates mean and spread together. How often bounds miss: benchmarks/results/coverage.md.
+# Where m references have gains, in other slots or in all, spreads are larger by this over sqrt(m): of skewed gains a
+# sample underestimates mean and spread together. How often bounds miss: benchmarks/results/coverage.md.
 _SKEW = 2.0
 # Points of a chunk of sums.
 _POINTS_PER_CHUNK = 1 << 14
@@ -242,15 +242,12 @@ class Shard:
         self._arms, self._lower, self._mean = self._arms[keep], self._lower[keep], self._mean[keep]
 
     def _floors(self, arms: Rows, view: View) -> Float64s:
-        """Return a spread that an arm has in any case: that of its own point, which may not have been drawn.
-
-        An outlier's gain is all in this one reference, and a sample without it shows no spread.
-        """
+        """Return a spread that an arm has in any case: twice that of its own point, which may be all of its gain."""
         if not view.level.t or not np.isfinite(self._d1[arms[:1]]).all():
             return np.zeros(len(arms))
         weights = self._weights[arms]
         chance = np.minimum(1.0, view.level.t * weights)
-        floors: Float64s = np.abs(self._d1[arms]) * np.sqrt(weights * (1 - chance) / max(1, view.level.t))
+        floors: Float64s = 2 * np.abs(self._d1[arms]) * np.sqrt(weights * (1 - chance) / max(1, view.level.t))
         return floors
 
     def _judge_sums(self, view: View, bar: Bar) -> None:
