@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medoids.paired.order import Layout, Strata, Tree, join_pairs, pick_landmarks
+from medoids.paired.order import Layout, Strata, Tree, certain_points, join_pairs, pick_landmarks
 
 
-def make(mass: np.ndarray, first: int = 16, seed: int = 0) -> Strata:
-    return Strata(mass / mass.sum(), mass, first, np.random.RandomState(seed))
+def make(mass: np.ndarray, first: int = 16, seed: int = 0, *, gently: bool = False) -> Strata:
+    """Strata of a tree with one leaf, and weights like the mass."""
+    return strata_of(mass, mass, first, seed, gently=gently)
+
+
+def strata_of(weights: np.ndarray, mass: np.ndarray, first: int, seed: int, *, gently: bool = False) -> Strata:
+    leaf = np.zeros(len(mass), dtype=np.int16)
+    return Strata(weights / weights.sum(), mass, leaf, 1, first, np.random.RandomState(seed), gently=gently)
 
 
 def test_one_reference_in_each_stratum() -> None:
@@ -31,8 +37,28 @@ def test_levels_are_nested() -> None:
         assert after.stop >= before.stop
 
 
+def test_strata_are_parts_of_the_tree() -> None:
+    """Four leaves, of 10, 0, 50 and 40 points: references of each level come from the leaves below its nodes."""
+    leaf = np.repeat([0, 2, 3], [10, 50, 40]).astype(np.int16)
+    for seed in range(20):
+        strata = Strata(np.full(100, 0.01), np.ones(100), leaf, 4, 2, np.random.RandomState(seed))
+        level = strata.levels[0]
+        assert (leaf[strata.positions[level.columns]] // 2).tolist() == [0, 1]
+        assert level.weights == pytest.approx([0.1, 0.9])
+        level = strata.deepen()  # nothing can be drawn in the second leaf
+        assert leaf[strata.positions[level.columns]].tolist() == [0, 2, 3]
+        assert level.nodes.tolist() == [0, 2, 3]
+        assert level.weights == pytest.approx([0.1, 0.5, 0.4])
+        level = strata.deepen()  # halves of a leaf have equal mass
+        halves = strata.positions[level.columns]
+        assert level.weights == pytest.approx([0.05, 0.05, 0.25, 0.25, 0.2, 0.2])
+        assert [
+            number // size for number, size in zip(halves - [0, 0, 10, 10, 60, 60], [5, 5, 25, 25, 20, 20], strict=True)
+        ] == 3 * [0, 1]
+
+
 def test_gentle_levels_cut_a_quarter_of_the_strata_at_a_time() -> None:
-    strata = Strata(np.full(6400, 1 / 6400), np.ones(6400), 16, np.random.RandomState(0), gently=True)
+    strata = make(np.ones(6400), gently=True)
     counts, before = [16], set(strata.positions[strata.levels[0].columns].tolist())
     for _ in range(8):
         level = strata.deepen()
@@ -46,7 +72,7 @@ def test_gentle_levels_cut_a_quarter_of_the_strata_at_a_time() -> None:
 
 
 def test_a_gentle_level_counts_each_reference_by_the_size_of_its_stratum() -> None:
-    strata = Strata(np.full(1600, 1 / 1600), np.ones(1600), 4, np.random.RandomState(0), gently=True)
+    strata = make(np.ones(1600), 4, gently=True)
     strata.deepen()
     level = strata.deepen()  # the first two strata are cut
     assert level.weights == pytest.approx([1 / 8, 1 / 8, 1 / 8, 1 / 8, 1 / 4, 1 / 4])
@@ -86,7 +112,7 @@ def test_means_are_unbiased_and_less_spread_than_those_of_plain_samples() -> Non
     exact = weights @ x / weights.sum()
     found, plain = [], []
     for seed in range(400):
-        strata = Strata(weights / weights.sum(), mass, 32, np.random.RandomState(seed))
+        strata = strata_of(weights, mass, 32, seed)
         level = strata.levels[0]
         found.append(level.weights @ x[strata.positions[level.columns]])
         plain.append(x[random.choice(4000, 32, p=weights / weights.sum())].mean())
@@ -106,7 +132,7 @@ def test_pairs_tell_the_variance_that_is_left_when_most_points_are_drawn(share: 
     x = random.normal(size=n)
     errors, estimates = [], []
     for seed in range(1500):
-        strata = Strata(np.full(n, 1 / n), np.ones(n), t, np.random.RandomState(seed))
+        strata = make(np.ones(n), t, seed)
         terms = strata.levels[0].weights * x[strata.positions[strata.levels[0].columns]]
         errors.append((terms.sum() - x.mean()) ** 2)
         estimates.append(((terms[::2] - terms[1::2]) ** 2).sum())
@@ -137,16 +163,44 @@ def test_a_label_that_changes_affects_few_pairs() -> None:
 
 def test_leaves_have_neighbours() -> None:
     Z = np.random.RandomState(0).uniform(size=(2, 4096))
-    leaf = Tree.of(Z).leaves(Z)
+    leaf = Tree.of(Z, np.ones(4096), 64).leaves(Z)
     assert len(np.unique(leaf)) == 512
     assert np.bincount(leaf).max() <= 16
     spread = [np.ptp(Z[:, leaf == number], axis=1).max() for number in range(512)]
     assert np.median(spread) < 0.2  # of a square with side 1; a leaf's share of its area is 1/512
 
 
+def test_halves_of_the_tree_have_equal_mass() -> None:
+    random = np.random.RandomState(0)
+    Z, weights = random.uniform(size=(3, 5000)), random.pareto(1.5, 5000) + 0.1
+    tree = Tree.of(Z, weights, 64)
+    layout = Layout.of(tree, Z)
+    mass = layout.mass(weights, layout.sums(weights))
+    mass[certain_points(mass, 64)] = 0
+    for depth in range(1, 6):
+        nodes = np.bincount(layout.leaf >> (10 - depth), mass, minlength=1 << depth)
+        # A point belongs to one half, so these differ by at most the largest one at each cut.
+        assert np.abs(nodes - mass.sum() / (1 << depth)).max() <= 1.5 * mass.max()
+
+
+def test_equal_values_stay_together() -> None:
+    Z = np.random.RandomState(0).randint(0, 3, size=(2, 2000)).astype(float)
+    leaf = Tree.of(Z, np.ones(2000), 16).leaves(Z)
+    cells = {(*point, number) for *point, number in zip(*Z, leaf, strict=True)}
+    assert len(cells) == 9
+    assert len({number for *_, number in cells}) == 9
+
+
+def test_certain_points_fill_a_stratum() -> None:
+    """Of 4 strata: 60 of 110, 14 of 50 and 9 of 36 do, but 5 of 27 does not."""
+    mass = np.append([60.0, 14, 9, 5, 4, 4, 4], 100 * [0.1])
+    assert np.flatnonzero(certain_points(mass, 4)).tolist() == [0, 1, 2]
+    assert certain_points(np.ones(4), 4).all()
+
+
 def test_equal_coordinates_are_no_problem() -> None:
     Z = np.ones((2, 100))
-    assert len(np.unique(Tree.of(Z).leaves(Z))) == 1
+    assert len(np.unique(Tree.of(Z, np.ones(100), 16).leaves(Z))) == 1
 
 
 def test_outliers_have_more_mass_than_weight() -> None:
@@ -154,8 +208,8 @@ def test_outliers_have_more_mass_than_weight() -> None:
     X = np.append(random.normal(size=999), 1000.0)
     marks = pick_landmarks(lambda i: np.abs(X - X[i]), np.ones(1000), random)
     Z = np.abs(X[marks][:, None] - X)
-    layout = Layout.of(Tree.of(Z), Z)
     weights = np.ones(1000)
+    layout = Layout.of(Tree.of(Z, weights, 16), Z)
     mass = layout.mass(weights, layout.sums(weights))
     assert mass.sum() == pytest.approx(1)
     assert mass[-1] > 5 * mass[:-1].max() / 2

@@ -61,19 +61,20 @@ def add_pairs(values, first, second, facts, starts, out):  # type: ignore[no-unt
 
 
 @kernel()
-def split_tree(Z, depth, coordinate, cut):  # type: ignore[no-untyped-def]
-    """Cut points, given as (coordinates, points), at medians of the coordinate that varies most, ``depth`` times."""
+def split_tree(Z, mass, depth, coordinate, cut):  # type: ignore[no-untyped-def]
+    """Cut points, given as (coordinates, points), ``depth`` times into halves of nearly equal mass.
+
+    Each time by the coordinate that varies most; equal values stay together.
+    """
     q, n = Z.shape
     order, values = np.arange(n), np.empty(n)
-    for level in range(depth):
-        for number in range(1 << level):
-            start, stop = (n * number) >> level, (n * (number + 1)) >> level
-            middle, node = (n * (2 * number + 1)) >> (level + 1), (1 << level) + number
-            if stop - start < 2:
-                cut[node] = np.inf
-                continue
-            # By a few of the points: medians are what has to be exact.
-            step, best = max(1, (stop - start) // 64), -1.0
+    stops = np.full(2 << depth, n)  # of each node's points in the order; they begin where those of the one before stop
+    for node in range(1, 1 << depth):
+        start, stop = 0 if node & (node - 1) == 0 else stops[node - 1], stops[node]
+        cut[node], stops[2 * node] = np.inf, stop
+        if stop - start > 1:
+            # By a few of the points: the cut is what has to be exact.
+            step, best = max(1, (stop - start) // 32), -1.0
             for z in range(q):
                 total, squares, seen = 0.0, 0.0, 0
                 for e in range(start, stop, step):
@@ -84,10 +85,12 @@ def split_tree(Z, depth, coordinate, cut):  # type: ignore[no-untyped-def]
                 spread = squares / seen - (total / seen) ** 2
                 if spread > best:
                     best, coordinate[node] = spread, z
+            whole = 0.0
             for e in range(start, stop):
                 values[e] = Z[coordinate[node], order[e]]
-            low, high = start, stop - 1
-            while low < high:  # quickselect
+                whole += mass[order[e]]
+            low, high, below = start, stop - 1, 0.0  # quickselect, by mass
+            while low < high:
                 x, i, j = values[(low + high) // 2], low, high
                 while i <= j:
                     while values[i] < x:
@@ -99,13 +102,34 @@ def split_tree(Z, depth, coordinate, cut):  # type: ignore[no-untyped-def]
                         order[i], order[j] = order[j], order[i]
                         i += 1
                         j -= 1
-                if middle <= j:
+                left, middle = 0.0, 0.0
+                for e in range(low, j + 1):
+                    left += mass[order[e]]
+                for e in range(j + 1, i):
+                    middle += mass[order[e]]
+                if 2 * (below + left) >= whole and j >= low:
                     high = j
-                elif middle >= i:
-                    low = i
+                elif 2 * (below + left + middle) >= whole or i > high:
+                    low = high = min(j + 1, high)
                 else:
-                    break
-            cut[node] = values[middle]
+                    low, below = i, below + left + middle
+            x, less, same, more = values[low], 0.0, 0.0, np.inf
+            for e in range(start, stop):
+                if values[e] < x:
+                    less += mass[order[e]]
+                elif values[e] > x:
+                    more = min(more, values[e])
+                else:
+                    same += mass[order[e]]
+            cut[node] = x if less > 0 and whole - 2 * less <= 2 * (less + same) - whole else more
+            i = start
+            for e in range(start, stop):
+                if values[e] < cut[node]:
+                    order[e], order[i] = order[i], order[e]
+                    values[e], values[i] = values[i], values[e]
+                    i += 1
+            stops[2 * node] = i
+        stops[2 * node + 1] = stop
 
 
 @kernel()

@@ -5,14 +5,15 @@ evenly over the data estimate its mean with a smaller error than as many that ar
 columns with a fifth to a twentieth of the variance, on images with two thirds.
 
 The points are put into the order of the leaves of a k-d tree, in which neighbours are near each other. Its coordinates
-are distances from a few landmarks, so any dissimilarity will do. The mass of the points along this order is cut into t
-strata of equal mass, and one point is drawn in each, with a probability in proportion to its mass. The mass is the
-weight of a point, mixed with what makes outliers matter: their distance from the landmarks, and how small the group
-around their landmark is. A point that would fill a stratum is *certain*: it is in every sample.
+are distances from a few landmarks, so any dissimilarity will do. Each cut of the tree halves the mass of a node, so that
+the t nodes of one depth are strata of nearly equal mass, and one point is drawn in each, with a probability in
+proportion to its mass. The mass is the weight of a point, mixed with what makes outliers matter: their distance from
+the landmarks, and how small the group around their landmark is. A point that would fill a stratum is *certain*: it is
+in every sample.
 
-The next level has twice as many strata. One half of each stratum keeps the reference of the whole, and the other half
-gets a new one, so what was computed for one level serves the next. Where distances are dear, a level cuts a quarter of
-the strata: levels that are nearer to what an arm needs save distances, and cost more sums.
+The strata of the next level are the halves of these. One half of each keeps the reference of the whole, and the other
+half gets a new one, so what was computed for one level serves the next. Where distances are dear, a level cuts a
+quarter of the strata: levels that are nearer to what an arm needs save distances, and cost more sums.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from medoids.engine.arrays import Float64s, Floats, Rows
+from medoids.engine.arrays import Bools, Float64s, Floats, Rows
 
 __all__ = ["LANDMARKS", "Layout", "Level", "Strata", "Tree", "join_pairs", "pick_landmarks"]
 
@@ -58,13 +59,16 @@ class Tree:
     cut: Float64s
 
     @classmethod
-    def of(cls, Z: Floats) -> Tree:
-        """Make the tree of some points, given as (coordinates, points)."""
+    def of(cls, Z: Floats, weights: Float64s, first: int) -> Tree:
+        """Make the tree of some points, given as (coordinates, points), for so many strata on the first level."""
         from medoids.paired.kernels import split_tree
 
         depth = max(0, int(np.ceil(np.log2(max(1, Z.shape[1] / _LEAF)))))
         coordinate, cut = np.zeros(1 << depth, dtype=np.intp), np.zeros(1 << depth)
-        split_tree(np.ascontiguousarray(Z, dtype=np.float64), depth, coordinate, cut)
+        layout = Layout.of(cls(coordinate[:1], cut[:1]), Z)
+        mass = layout.mass(weights, layout.sums(weights))
+        mass[certain_points(mass, first)] = 0
+        split_tree(np.ascontiguousarray(Z, dtype=np.float64), mass, depth, coordinate, cut)
         return cls(coordinate, cut)
 
     def leaves(self, Z: Floats) -> npt.NDArray[np.int16]:
@@ -80,6 +84,7 @@ class Tree:
 class Layout:
     """Where points are: for each its leaf, its landmark, and its distance to it."""
 
+    leaves: int  # of the tree
     leaf: npt.NDArray[np.int16]
     cell: npt.NDArray[np.int8]
     near: Float64s
@@ -88,12 +93,13 @@ class Layout:
     def of(cls, tree: Tree, Z: Floats) -> Layout:
         cell = Z.argmin(axis=0)
         near = np.maximum(Z[cell, np.arange(Z.shape[1])], 0).astype(np.float64)
-        return cls(tree.leaves(Z), cell.astype(np.int8), near)
+        return cls(len(tree.cut), tree.leaves(Z), cell.astype(np.int8), near)
 
     @classmethod
     def joined(cls, parts: Sequence[Layout], at: Rows | slice = slice(None)) -> Layout:
         """Put parts together, and the points in an order."""
-        return cls(*(np.concatenate([getattr(part, name) for part in parts])[at] for name in ("leaf", "cell", "near")))
+        joined = (np.concatenate([getattr(part, name) for part in parts])[at] for name in ("leaf", "cell", "near"))
+        return cls(parts[0].leaves, *joined)
 
     def sums(self, weights: Float64s) -> Float64s:
         """Return the weight of each landmark's points, and the sum of weight times distance to the landmark."""
@@ -106,6 +112,15 @@ class Layout:
         far = self.near * weights / spread if spread > 0 else groups
         mass: Float64s = (1 - _OUTLIERS) * weights / cells.sum() + _OUTLIERS * (far + groups) / 2
         return mass
+
+
+def certain_points(mass: Float64s, strata: int) -> Bools:
+    """Return which points would fill one of a number of strata."""
+    light, certain = np.array(mass, dtype=np.float64), np.zeros(len(mass), dtype=bool)
+    while light.any() and (more := strata * light >= light.sum()).any():
+        certain |= more
+        light[more] = 0
+    return certain
 
 
 @dataclass(frozen=True)
@@ -131,6 +146,10 @@ class Strata:
     ----------
     weights, mass : ndarray of shape (n,)
         Of the points in their order; weights as shares in the sum of all.
+    leaf : ndarray of shape (n,)
+        Leaf of each point, in ascending order.
+    leaves : int
+        Number of all leaves: a power of 2.
     first : int
         Strata of the first level: a power of 2.
     random : RandomState
@@ -145,25 +164,46 @@ class Strata:
     """
 
     def __init__(
-        self, weights: Float64s, mass: Float64s, first: int, random: np.random.RandomState, *, gently: bool = False
+        self,
+        weights: Float64s,
+        mass: Float64s,
+        leaf: npt.NDArray[np.int16],
+        leaves: int,
+        first: int,
+        random: np.random.RandomState,
+        *,
+        gently: bool = False,
     ) -> None:
         self._random, self._weights, self.gently = random, weights, gently
-        light, certain = np.array(mass, dtype=np.float64), np.zeros(len(mass), dtype=bool)
-        while light.any() and (more := first * light >= light.sum()).any():
-            certain |= more
-            light[more] = 0
+        certain = certain_points(mass, first)
+        light = np.where(certain, 0.0, mass)
         self.positions: Rows = np.flatnonzero(certain)
         self._certain = len(self.positions)
         self._number = np.full(len(mass), -1, dtype=np.int32)
         self._number[self.positions] = np.arange(self._certain)
         total = light.sum()
-        t = first if total > 0 else 0
-        self._mass = light / total if t else light
+        self._mass = light / total if total > 0 else light
         self._ends = np.cumsum(self._mass)
-        self._sizes = np.full(t, 1 / max(1, t))  # of the strata, as shares of the mass; with their starts exact
+        # The mass before each leaf. Parts of a leaf have equal mass.
+        before: Float64s = np.append(0.0, self._ends)[np.searchsorted(leaf, np.arange(leaves + 1))]
+        self._before = before
+        t = first if total > 0 else 0
+        self._sizes = np.full(t, 1 / max(1, t))  # of the strata, as shares of the tree; with their starts exact
         self._starts = np.arange(t) * self._sizes
-        self._draws = self._starts + random.random_sample(t) * self._sizes
+        self._draws = self._draw(self._starts, self._sizes)
         self.levels = [self._level()]
+
+    def _mass_before(self, shares: Float64s) -> Float64s:
+        """Return the mass before some places in the tree."""
+        leaves = len(self._before) - 1
+        before: Float64s = np.interp(shares * leaves, np.arange(leaves + 1), self._before)
+        return before
+
+    def _draw(self, starts: Float64s, sizes: Float64s) -> Float64s:
+        """Draw a point in each of some strata, as the mass before it."""
+        low, high = self._mass_before(starts), self._mass_before(starts + sizes)
+        draws: Float64s = low + self._random.random_sample(len(starts)) * (high - low)
+        return draws
 
     def deepen(self) -> Level:
         """Add a level, in which the largest strata are cut in halves; gently, a quarter of all at a time."""
@@ -174,22 +214,24 @@ class Strata:
         starts, sizes, draws = (np.repeat(x, halves) for x in (self._starts, self._sizes / halves, self._draws))
         right = np.cumsum(halves)[large] - 1
         starts[right] += sizes[right]
-        new = np.where(draws[right] < starts[right], right, right - 1)  # the other half keeps the reference
-        draws[new] = starts[new] + self._random.random_sample(len(new)) * sizes[new]
+        new = np.where(draws[right] < self._mass_before(starts[right]), right, right - 1)  # the other half keeps it
+        draws[new] = self._draw(starts[new], sizes[new])
         self._starts, self._sizes, self._draws = starts, sizes, draws
         self.levels.append(self._level())
         return self.levels[-1]
 
     def _level(self) -> Level:
-        at = np.minimum(np.searchsorted(self._ends, self._draws, side="right"), len(self._ends) - 1)
+        mass = self._mass_before(self._starts + self._sizes) - self._mass_before(self._starts)
+        full = np.flatnonzero(mass > 0)
+        at = np.minimum(np.searchsorted(self._ends, self._draws[full], side="right"), len(self._ends) - 1)
         new = at[self._number[at] < 0]
         new = new[np.diff(new, prepend=-1) > 0]  # draws ascend, and np.unique takes 40 times as long
         self._number[new] = len(self.positions) + np.arange(len(new))
         self.positions = np.concatenate([self.positions, new])
         columns = np.concatenate([np.arange(self._certain), self._number[at]]).astype(np.intp)
         weights = self._weights[self.positions[columns]]
-        weights[self._certain :] *= self._sizes / self._mass[at]
-        nodes = (self._starts / self._sizes.min(initial=1)).astype(np.intp)
+        weights[self._certain :] *= mass[full] / self._mass[at]
+        nodes = (self._starts[full] / self._sizes.min(initial=1)).astype(np.intp)
         return Level(columns, weights, nodes, self._certain, len(self.positions))
 
 
