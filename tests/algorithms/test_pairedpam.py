@@ -135,12 +135,12 @@ def test_weights_starts_and_a_loss_that_never_rises(init: str) -> None:
 def test_the_last_search_is_surer_than_the_others(swap: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches that drop arms far too early end before an optimum, unless the last one looks again."""
     X, metric = data.subset("letter", 6000, 0)
-    D = cdist(X, X)
+    D, k = cdist(X, X), 20
 
     def swaps_are_left(delta: float | None, seed: int) -> bool:
-        found = k_medoids(X, 8, metric=metric, algorithm="pairedpam", swap=swap, delta=delta, random_state=seed)
-        medoids = found.medoid_indices
-        losses = [np.minimum(D, np.delete(D[medoids], slot, axis=0).min(axis=0)).sum(axis=1).min() for slot in range(8)]
+        keywords = {"algorithm": "pairedpam", "swap": swap, "random_state": seed}
+        medoids = k_medoids(X, k, metric=metric, delta=delta, **keywords).medoid_indices
+        losses = [np.minimum(D, np.delete(D[medoids], slot, axis=0).min(axis=0)).sum(axis=1).min() for slot in range(k)]
         return min(losses) < D[medoids].min(axis=0).sum() * (1 - 1e-9)
 
     assert any(swaps_are_left(0.9, seed) for seed in range(5))
@@ -222,8 +222,8 @@ def test_a_start_leaves_no_distances_behind(swap: str, monkeypatch: pytest.Monke
 @pytest.mark.slow
 @pytest.mark.parametrize("swap", ["best", "eager"])
 def test_the_peak_of_all_allocations(swap: str) -> None:
-    # 40,000 points store 164 MB of the first level; what a fit allocates beside the stored distances is bounded too.
-    X = np.random.RandomState(0).normal(size=(40_000, 8)).astype(np.float32)
+    # 40,000 points store 82 MB of the first level; what a fit allocates beside the stored distances is bounded too.
+    X = np.random.RandomState(0).normal(size=(40_000, 128)).astype(np.float32)
     k_medoids(X[:4000], 5, algorithm="pairedpam", swap=swap, random_state=0)  # compile
     limit = 250 * 2**20
     tracemalloc.start()

@@ -25,24 +25,19 @@ from medoids.paired.start import close_in, medoids_of_sample, sample_size
 
 __all__ = ["EagerPAM", "eagerpam"]
 
-# Where the first level is computed anew for every search, one of this number of arms is looked at until nothing helps.
-_THINNED = 16
-
 
 class EagerPAM(PairedPAM):
     """One fit."""
 
     _further = False  # whether the last search had arms left
     _settled = False  # whether no swap has been made since a search over all arms began
-    _every = 1
     _seen = Found(np.zeros(0, dtype=np.intp), 1, 1)
 
     def solve(self) -> Solution:
         assignment = self._start()
-        self._every = 1 if self.places.whole else _THINNED
-        self._mark = self.run.position.get("pool") or self.search.describe(further=False, every=self._every)
+        self._mark = self.run.position.get("pool") or self.search.describe(further=False)
         if "pool" in self.run.position:
-            self._further, self._every = self.search.restore(*self._mark)
+            self._further = self.search.restore(*self._mark)
         self._began = False
         return descend(self.problem, self.run, assignment, lambda most: self._swap_repeatedly(assignment, most))
 
@@ -73,7 +68,7 @@ class EagerPAM(PairedPAM):
                 return len(trace) - before
             except ShardLost as lost:
                 self.places.recover(lost)
-                self._further, self._every = self.search.restore(*self._mark)
+                self._further = self.search.restore(*self._mark)
                 self._began = self._settled = False
 
     def _swap_some(self, assignment: Assignment, most: int) -> int:
@@ -83,22 +78,18 @@ class EagerPAM(PairedPAM):
             if made or self.run.stopped:
                 return made
             self.search.forget()
-            self._settled |= not self._further and self._every == 1
+            self._settled |= not self._further
             with self.run.phase("swap"):
-                self._seen = self.search.find(
-                    self.widths[-1], report=self.foresee, eager=True, every=self._every, further=self._further
-                )
+                self._seen = self.search.find(self.widths[-1], report=self.foresee, eager=True, further=self._further)
             if len(self._seen.rows):
                 self._further = True
             elif self._settled:
                 return 0
-            elif self._further:
-                self._further = False
             else:
-                self._every = 1
+                self._further = False
 
     def foresee(self, left: int, lowest: float) -> None:
-        if self._settled:  # else some arms were dropped beside other medoids, or not looked at
+        if self._settled:  # else some arms were dropped beside other medoids
             super().foresee(left, lowest)
 
     def _use_pool(self, assignment: Assignment, most: int) -> int:
@@ -114,7 +105,7 @@ class EagerPAM(PairedPAM):
                 continue
             mark = self._mark
             if self.run.journal is not None or not self.places.lasting:  # else there is nothing to go back to
-                mark = self.search.describe(self._further, self._every)
+                mark = self.search.describe(self._further)
             self.make_step(assignment, i, slot, self._seen, {"pool": mark})
             self._mark = mark
             self.begin(assignment, swaps=True)

@@ -65,7 +65,7 @@ class PairedPAM:
 
     def _repeat(self, assignment: Assignment, step: Callable[[Assignment], bool]) -> bool:
         """Do a step; if a shard is lost in it, again from the last medoids."""
-        before = self.search.describe(further=False, every=1)
+        before = self.search.describe(further=False)
         while True:
             try:
                 return step(assignment)

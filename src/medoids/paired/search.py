@@ -27,6 +27,7 @@ __all__ = ["Found", "Search", "ShardLost", "widths_of"]
 # Candidates that become known on a level at most, and with which arms are compared. On MNIST 70,000, PAM's path takes
 # 1,448 distances a point with 2 or 3 and 1,478 with 1; on uniform and birch, 2 take 4% less time than 3.
 _PIVOTS = 2
+_KEPT = 8
 # Width of bounds, in standard errors, and of the last search, which says that no swap helps: a step that errs elsewhere
 # is a detour, but a swap that the last search overlooks is lost, with all that would have followed.
 _WIDTH, _LAST_WIDTH = 3.5, 4.0
@@ -136,7 +137,6 @@ class Search:
         *,
         report: Callable[[int, float], None] = lambda left, lowest: None,
         eager: bool = False,
-        every: int = 1,
         further: bool = False,
     ) -> Found:
         """Look for the best arm, or for arms that help.
@@ -149,15 +149,13 @@ class Search:
             Called, as arms are dropped, with the number of those that are not and the lowest change that any may bring.
         eager : bool
             End as soon as some arms are known to help.
-        every : int
-            Look only at rows whose number is a multiple of this.
         further : bool
             Look only at the arms that the last search had left, on the level that it had reached.
         """
         view = self._view(self._depth if further else 0)
         bar = Bar(self._limit(0.0 if eager else self._least), width)
         pivots = self._pivots(view) if further else []
-        left = self._ask("judge", view, bar, pivots, afresh=not further, every=every)
+        left = self._ask("judge", view, bar, pivots, afresh=not further)
         report(left.count, min(bar.value, left.lowest))
         while left.count:
             rows = self._choose(left, view, eager)
@@ -187,22 +185,22 @@ class Search:
         """Return the candidates, the best first."""
         return sorted(self._known, key=lambda i: (self._known[i], i))
 
-    def describe(self, further: bool, every: int) -> tuple[list[int], int, str, int]:
+    def describe(self, further: bool) -> tuple[list[int], int, str]:
         """Return what a search is in the middle of: the candidates, the level, and the arms that are left."""
         left = np.zeros(0, dtype=np.intp)
         if further:
             left = np.sort(np.concatenate(self.shards.ask("rows_left")))
         packed = b64encode(compress(np.diff(left, prepend=0).astype("<u4").tobytes())).decode() if len(left) else ""
-        return sorted(self._known), self._depth, packed, every
+        return sorted(self._known), self._depth, packed
 
-    def restore(self, known: list[int], depth: int, packed: str, every: int) -> tuple[bool, int]:
+    def restore(self, known: list[int], depth: int, packed: str) -> bool:
         """Go back to where `describe` was called, before `begin`."""
         self._known, self._depth = dict.fromkeys(known, 0.0), depth
         steps = np.frombuffer(decompress(b64decode(packed)) if packed else b"", dtype="<u4")
         self.shards.ask("restore_left", np.cumsum(steps, dtype=np.intp))
         while depth >= len(self._strata.levels):
             self.shards.add_level(self._strata.deepen(), self._strata.positions)
-        return bool(packed), every
+        return bool(packed)
 
     def reject(self, row: int) -> None:
         """Take note that a candidate does not lower the loss: exact distances say so."""
@@ -213,13 +211,13 @@ class Search:
         """Return the candidates that may be the best, by row."""
         limit = self._least + self._noise * max(self._at.scale, abs(self._least))
         found = np.array(sorted(i for i, lowest in self._known.items() if lowest <= limit), dtype=np.intp)
-        self.forget()
+        self.forget(_KEPT if self.shards.cheap else self.shards.most_known)
         return found
 
-    def forget(self) -> None:
+    def forget(self, most: int | None = None) -> None:
         """Keep the best candidates only, if there are too many."""
-        if len(self._known) > self.shards.most_known:
-            kept = self._ranked()[: self._pool]
+        if len(self._known) > (most or self.shards.most_known):
+            kept = self._ranked()[: most or self._pool]
             self._known = {i: self._known[i] for i in kept}
             self._faces = {i: self._faces[i] for i in kept}
             self.shards.ask("forget", np.array(kept, dtype=np.intp))
@@ -230,7 +228,7 @@ class Search:
     def _ends(self, left: Left, view: View) -> bool:
         """Whether arms are compared on all points: if few are left, or the next level would have most of all points."""
         t, n, few = view.level.t, self.shards.n, 1 if self._strata.gently else REPORTED
-        return not t or 2 * t >= n or left.count <= (few if 4 * t >= n else 1)
+        return not t or 2 * t >= n or left.count <= (few if 4 * t >= n or self.shards.cheap else 1)
 
     def _choose(self, left: Left, view: View, eager: bool) -> list[int]:
         """Choose arms whose changes are computed for all points."""

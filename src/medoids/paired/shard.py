@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -141,11 +142,11 @@ class Shard:
             for row, values in zip(block, distance.block(numbers, chunk), strict=True):
                 row[chunk] = values
 
-        width = max(1, _POINTS_PER_CHUNK // len(rows))
+        width = max(1, 16 * _POINTS_PER_CHUNK // max(16, len(rows)))
         self._over(work, spans(len(self.rows), width), threaded=distance.threaded)
         return block
 
-    def _over(self, work: Callable[[slice], None], chunks: list[slice], *, threaded: bool = True) -> None:
+    def _over(self, work: Callable[[Any], None], chunks: Sequence[Any], *, threaded: bool = True) -> None:
         """Work on chunks of points in their order, and return the pages of an X on disk as it goes."""
         for stretch in spans(len(chunks), RELEASE_CHUNKS):
             self._threads.map(work, chunks[stretch], threaded=threaded)
@@ -191,17 +192,13 @@ class Shard:
 
     # --- as arms ----------------------------------------------------------------------------------------------------
 
-    def judge(self, view: View, bar: Bar, pivots: Sequence[Pivot], *, afresh: bool, every: int = 1) -> Left:
+    def judge(self, view: View, bar: Bar, pivots: Sequence[Pivot], *, afresh: bool) -> Left:
         """Judge arms on a level, and drop those that cannot reach the bar.
 
-        ``afresh`` judges all arms, or those whose row is a multiple of ``every``, not those that are left.
+        ``afresh`` judges all arms, not those that are left.
         """
-        if afresh:
-            free = self._free if every == 1 else self._free & (self.rows % every == 0)
-            self._arms = np.flatnonzero(free)
-        else:
-            self._arms = self._arms[self._free[self._arms]]
-        if afresh and every == 1 and view.depth == 0 and self.store.whole:
+        self._arms = np.flatnonzero(self._free) if afresh else self._arms[self._free[self._arms]]
+        if afresh and self.store.carries(view.k):
             self._judge_sums(view, bar)
         else:
             self._judge_tiles(view, bar, pivots)
@@ -258,12 +255,14 @@ class Shard:
         lower, mean = np.empty(len(self.rows)), np.empty(len(self.rows))
         floors, known = self._floors(np.arange(len(self.rows)), view), view.removals()
 
+        chunks = self.store.chunks
+
         def work(number: int) -> None:
-            c = self.store.chunks[number]
+            c = chunks[number]
             part = sums[number, :, :, : c.stop - c.start]
             judge_alone(part, view.left_out, known, bar.width, _SKEW, floors[c], view.fixed, lower[c], mean[c])
 
-        self._threads.map(work, range(len(self.store.chunks)))
+        self._threads.map(work, range(len(chunks)))
         self._lower, self._mean = lower[self._arms], mean[self._arms]
 
     def _carry(self, view: View) -> Floats:
@@ -279,14 +278,17 @@ class Shard:
                 parts = [old.entries(kind, gone, -1.0), view.entries(kind, new)]
         if len(parts) == 1 or sums is None:
             self._sums = None  # before there are two
-            self._sums = sums = np.zeros((len(self.store.chunks), view.k, 5, LANES), kind)
+            self._sums = sums = np.zeros((len(self.store.chunks), view.k, 5, self.store.lanes), kind)
+        columns = np.unique(np.concatenate([side for e in parts for side in (e.first, e.second)]))
+        if not self.store.first_is_stored:
+            parts = [e.among(columns) for e in parts]
 
         def work(number: int) -> None:
-            values = self.store.first(number)
+            values = self.store.first(number, columns)
             for e in parts:
                 add_pairs(values, e.first, e.second, e.facts, e.starts, sums[number, :, :, : values.shape[1]])
 
-        self._threads.map(work, range(len(self.store.chunks)))
+        self._over(work, range(len(self.store.chunks)))
         self._summed = view
         return sums
 
@@ -317,7 +319,7 @@ class Shard:
 
     def _spans(self, count: int) -> list[slice]:
         """Cut arms into tiles: small enough for all threads to have some."""
-        return spans(count, int(np.clip(count // 16, 64, 2 * LANES)))
+        return spans(count, int(np.clip(count // 8, 64, 2 * LANES)))
 
 
 def _runs_of(slots: Rows) -> tuple[Rows, Rows]:

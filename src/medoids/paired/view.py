@@ -36,6 +36,11 @@ class Entries:
     facts: Floats
     starts: Rows  # where the entries of each slot begin, and where the last one's end
 
+    def among(self, columns: Rows) -> Entries:
+        """Return the same pairs, numbered by their places among some columns, which ascend."""
+        first, second = np.searchsorted(columns, self.first), np.searchsorted(columns, self.second)
+        return Entries(first, second, self.facts, self.starts)
+
 
 @dataclass(frozen=True)
 class Pivot:

@@ -168,7 +168,7 @@ def _state_form(bounds: Bounds) -> Form:
             "round": fixed(sequence(fixed(slot, row)), count, count),  # fastpam: the remaining proposals
             "turn": fixed(count, count, flag),  # clara: the next sample
             "search": fixed(count, count, flag, count, either(nothing, medoids)),  # clarans
-            "pool": fixed(sequence(row), count, text(), count),  # eager swaps: candidates, level, arms that are left
+            "pool": fixed(sequence(row), count, text()),  # eager swaps: candidates, level, arms that are left
             "tabu": fixed(sequence(fixed(row, count)), count),  # rows that are barred, until which move; moves
             "proof": record({**known, "prices": prices}),  # optimal
         },
