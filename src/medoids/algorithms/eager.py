@@ -77,7 +77,7 @@ class EagerPAM(PairedPAM):
             made = self._use_pool(assignment, most)
             if made or self.run.stopped:
                 return made
-            self.search.forget()
+            self.search.forget(self.places.most_known)
             self._settled |= not self._further
             with self.run.phase("swap"):
                 self._seen = self.search.find(self.widths[-1], report=self.foresee, eager=True, further=self._further)

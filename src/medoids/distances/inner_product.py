@@ -146,7 +146,8 @@ class InnerProduct(VectorDistance):
         if self._compiled and not self.exact and not self._angular and self._work.shape[1] <= NARROW_COLUMNS:
             from medoids.distances.kernels.products import narrow_block
 
-            A, B = self._work[rows], np.ascontiguousarray(self._work[columns].T)
+            A, B = np.zeros((len(i), NARROW_COLUMNS), self.dtype), np.zeros((NARROW_COLUMNS, len(j)), self.dtype)
+            A[:, : self._work.shape[1]], B[: self._work.shape[1]] = self._work[rows], self._work[columns].T
             lengths, near = (self._lengths[rows], self._lengths[columns]), 2 * NEAR_DIFFERENCE**2
             narrow_block(A, B, *lengths, self._X, i, j, self._shift, self._scale, near, self._power, out)
             return out

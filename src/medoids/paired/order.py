@@ -5,9 +5,9 @@ evenly over the data estimate its mean with a smaller error than as many that ar
 columns with a fifth to a twentieth of the variance, on images with two thirds.
 
 The points are put into the order of the leaves of a k-d tree, in which neighbours are near each other. Its coordinates
-are distances from a few landmarks, so any dissimilarity will do. Each cut of the tree halves the mass of a node, so that
-the t nodes of one depth are strata of nearly equal mass, and one point is drawn in each, with a probability in
-proportion to its mass. The mass is the weight of a point, mixed with what makes outliers matter: their distance from
+are distances from a few landmarks, so any dissimilarity will do. Each cut of the tree halves the mass of a node, so
+the t nodes of one depth are strata of nearly equal mass. In each, one point is drawn with a probability in proportion
+to its mass. The mass is the weight of a point, mixed with what makes outliers matter: their distance from
 the landmarks, and how small the group around their landmark is. A point that would fill a stratum is *certain*: it is
 in every sample.
 

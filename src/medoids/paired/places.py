@@ -61,6 +61,8 @@ class Places(ABC):
         Candidates whose distances to all points there is room for.
     costly : bool
         Whether distances are so expensive that they matter more than work on bounds.
+    cheap : bool
+        Whether they are computed faster than they are read.
     order : ndarray
         Rows of X, in the order of the tree; one of those that are equal.
     place : ndarray
