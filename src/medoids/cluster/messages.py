@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from medoids.core.tree import Tree
 from medoids.distances import Facts, Floats
 from medoids.engine.arrays import Float64s, Rows
-from medoids.paired.order import Tree
 
 __all__ = ["Census", "Copies", "Plan", "Task", "in_row_order", "size_of"]
 

@@ -18,9 +18,10 @@ from medoids.core.assignment import Assignment, KeptRows
 from medoids.core.problem import Problem, Solution
 from medoids.core.rows import RowSource
 from medoids.core.run import SMALLEST_LOSS, TOO_SMALL, Run
+from medoids.core.tree import Layout, Tree
 from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Floats, Rows
-from medoids.paired.order import Layout, Level, Tree
+from medoids.paired.order import Level
 from medoids.paired.places import Places
 from medoids.paired.shard import REPORTED
 from medoids.result import TraceRecord

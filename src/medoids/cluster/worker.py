@@ -13,12 +13,12 @@ from medoids.cluster.reading import check_part, check_part_weights
 from medoids.core.assignment import Assignment
 from medoids.core.problem import Problem
 from medoids.core.run import Run
+from medoids.core.tree import Layout, Tree
 from medoids.distances import Dissimilarity, Facts, Floats, Tally, count_rows, dissimilarity
 from medoids.engine.arrays import Digests, Float64s, Rows
 from medoids.engine.budget import POINTS_PER_CHUNK
 from medoids.engine.threads import Threads, spans
 from medoids.paired.medoid_rows import make_rows
-from medoids.paired.order import Layout, Tree
 from medoids.paired.shard import Shard
 
 __all__ = ["Worker"]

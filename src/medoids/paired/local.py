@@ -10,12 +10,13 @@ import numpy as np
 from medoids.core.assignment import Assignment
 from medoids.core.problem import Problem
 from medoids.core.run import Run
+from medoids.core.tree import Layout, Tree
 from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.engine.budget import POINTS_PER_CHUNK, POINTS_PER_UPDATE
 from medoids.engine.threads import spans
 from medoids.paired.medoid_rows import make_rows
-from medoids.paired.order import Layout, Level, Tree
+from medoids.paired.order import Level
 from medoids.paired.places import Places
 from medoids.paired.shard import REPORTED, Shard
 

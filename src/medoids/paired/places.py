@@ -12,11 +12,12 @@ from medoids.core.assignment import Assignment
 from medoids.core.problem import Problem
 from medoids.core.rows import RowSource
 from medoids.core.run import Run
+from medoids.core.tree import Layout, Tree, pick_landmarks
 from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.engine.budget import CHEAP_NS, COSTLY_NS, DEAR_NS
 from medoids.paired.merging import merge_equal
-from medoids.paired.order import Layout, Level, Strata, Tree, pick_landmarks
+from medoids.paired.order import Level, Strata
 from medoids.paired.shard import REPORTED
 
 __all__ = ["Places"]
