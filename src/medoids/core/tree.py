@@ -15,10 +15,11 @@ import numpy.typing as npt
 
 from medoids.engine.arrays import Bools, Float64s, Floats, Rows
 
-__all__ = ["LANDMARKS", "Layout", "Tree", "certain_points", "pick_landmarks"]
+__all__ = ["DRAWN", "LANDMARKS", "Layout", "Tree", "certain_points", "pick_landmarks"]
 
-# Coordinates of the tree: 16 distances for each point, one hundredth of what a fit takes.
-LANDMARKS = 16
+# Coordinates of the tree: 16 distances for each point, one hundredth of what a fit takes. And the number of points that
+# landmarks are drawn from.
+LANDMARKS, DRAWN = 16, 1024
 # Points of a leaf of the tree, in the sample that it is made from.
 _LEAF = 8
 # Share of the mass that is due to outliers. At 0 PAM's path on the table `heavy` takes 35 times as many distances as at

@@ -2,19 +2,30 @@
 
 import numpy as np
 
-from medoids.engine.compile import kernel
+from medoids.engine.compile import inline, kernel
 
 __all__ = ["find_leaves", "split_tree"]
+
+
+@inline
+def _tie(Z, s):  # type: ignore[no-untyped-def]
+    """What tells points apart that have one coordinate in common, as many have whose distances are whole numbers."""
+    total = 0.0
+    for z in range(Z.shape[0]):
+        total += Z[z, s]
+    return 1e-6 * total / Z.shape[0]
 
 
 @kernel()
 def split_tree(Z, mass, depth, coordinate, cut):  # type: ignore[no-untyped-def]
     """Cut points, given as (coordinates, points), ``depth`` times into halves of nearly equal mass.
 
-    Each time by the coordinate that varies most; equal values stay together.
+    Each time by the coordinate that varies most; equal points stay together.
     """
     q, n = Z.shape
-    order, values = np.arange(n), np.empty(n)
+    order, values, ties = np.arange(n), np.empty(n), np.empty(n)
+    for s in range(n):
+        ties[s] = _tie(Z, s)
     stops = np.full(2 << depth, n)  # of each node's points in the order; they begin where those of the one before stop
     for node in range(1, 1 << depth):
         start, stop = 0 if node & (node - 1) == 0 else stops[node - 1], stops[node]
@@ -34,7 +45,7 @@ def split_tree(Z, mass, depth, coordinate, cut):  # type: ignore[no-untyped-def]
                     best, coordinate[node] = spread, z
             whole = 0.0
             for e in range(start, stop):
-                values[e] = Z[coordinate[node], order[e]]
+                values[e] = Z[coordinate[node], order[e]] + ties[order[e]]
                 whole += mass[order[e]]
             low, high, below = start, stop - 1, 0.0  # quickselect, by mass
             while low < high:
@@ -83,7 +94,7 @@ def split_tree(Z, mass, depth, coordinate, cut):  # type: ignore[no-untyped-def]
 def find_leaves(Z, coordinate, cut, out):  # type: ignore[no-untyped-def]
     """The leaf of each point: below a node, points whose coordinate is less than the cut go left."""
     for s in range(Z.shape[1]):
-        node = 1
+        node, tie = 1, _tie(Z, s)
         while node < len(cut):
-            node = 2 * node + (0 if Z[coordinate[node], s] < cut[node] else 1)
+            node = 2 * node + (0 if Z[coordinate[node], s] + tie < cut[node] else 1)
         out[s] = node - len(cut)
