@@ -23,7 +23,7 @@ __all__ = ["coverage"]
 
 _WIDTHS = (2.0, 3.0, 3.5)
 # Layouts of a set, each with its own references and 400 arms; these are not independent of each other.
-_LAYOUTS = 24
+_LAYOUTS = 60
 
 
 def coverage() -> str:

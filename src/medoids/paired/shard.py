@@ -26,7 +26,7 @@ __all__ = ["REPORTED", "Bar", "Left", "Shard"]
 REPORTED = 64
 # Where m references have gains, in other slots or in all, spreads are larger by this over sqrt(m): of skewed gains a
 # sample underestimates mean and spread together. How often bounds miss: benchmarks/results/coverage.md.
-_SKEW = 2.0
+_SKEW = 2.5
 # Points of a chunk of sums.
 _POINTS_PER_CHUNK = 1 << 14
 
