@@ -47,6 +47,7 @@ from medoids.engine.budget import CHUNK_ENTRIES, COPY_SHARE, REMEMBERED_SHARE
 from medoids.engine.callers import callers_level
 from medoids.engine.interrupts import TimeUp
 from medoids.engine.threads import Threads, spans
+from medoids.exact.computed import computes
 from medoids.exact.matrix import Matrix, MatrixRows, matrix_bytes, matrix_evaluations
 from medoids.inputs import check_data
 from medoids.progress import narrated
@@ -280,7 +281,9 @@ def _on_rectangle(algorithm: str, problem: Problem) -> tuple[str, str, str]:
 def _matrix_bytes_of(algorithm: str, problem: Problem) -> int:
     """Return the memory of the matrix that an algorithm needs; 0 if it needs none or has it."""
     exact = algorithm == "optimal" or problem.objective == "medoid_silhouette"
-    return matrix_bytes(problem, exact=exact) if algorithm in NEEDS_MATRIX else 0
+    if algorithm not in NEEDS_MATRIX or (algorithm == "fastpam1" and computes(problem)):
+        return 0
+    return matrix_bytes(problem, exact=exact)
 
 
 def announcement(algorithm: str, reason: str, problem: Problem) -> str:

@@ -3,6 +3,7 @@
 All prices are seconds on one core, for n points and k medoids:
 
     matrix     n^2 (or half of it) distances + n^2 PASS (ln k + 5)
+    exact      n^2 max(PASS, distance / 2) (ln k + 5), where distances are cheap: without a matrix
     PairedPAM  n min(n, a + b k) distances * BLOCK + n 1.5 k STEP (1 + k / 60); n/4 more of them where they are dear
     eager      START + n min(n, a + b k) (distance + SUM)
 
@@ -38,6 +39,7 @@ from medoids.engine.budget import (
     STEP_SECONDS,
     SUM_SECONDS,
 )
+from medoids.exact.computed import computes
 from medoids.exact.matrix import matrix_bytes
 
 __all__ = ["choose", "choose_swap"]
@@ -62,18 +64,24 @@ def choose(problem: Problem, run: Run) -> tuple[str, str, str]:
     timed = problem.distance.timed
     price = seconds if timed else 1e-9 * problem.distance.cost
     how = "by a timing of some calls, " if timed else ""
-    matrix = _matrix_seconds(problem, price) if need <= problem.memory_limit else np.inf
+    computed = computes(problem)
+    matrix = _matrix_seconds(problem, price, computed) if computed or need <= problem.memory_limit else np.inf
     paired, eager = _paired_seconds(problem, price), _eager_seconds(problem, price)
     if _takes_eager(problem, min(matrix, paired), eager):
         return "pairedpam", "eager", _eager_reason(problem, min(matrix, paired), eager)
+    if matrix <= paired:
+        what = "exact sums without a matrix are" if computed else f"the {size} is"
+        return (
+            "fastpam1",
+            "best",
+            f"{what} cheaper than sampling ({how}{_compared(matrix, paired)}): PAM's own path, exact",
+        )
     if need > problem.memory_limit:
         reason = f"the {size} needs {need / 2**30:.1f} GiB, more than memory_limit: sampled distances"
         return "pairedpam", "best", reason
-    if matrix <= paired:
-        prices = how + _compared(matrix, paired)
-        return "fastpam1", "best", f"the {size} is cheaper than sampling ({prices}): PAM's own path, exact"
     prices = how + _compared(paired, matrix)
-    return "pairedpam", "best", f"sampled distances are cheaper than the {size} ({prices})"
+    what = "exact sums" if computed else f"the {size}"
+    return "pairedpam", "best", f"sampled distances are cheaper than {what} ({prices})"
 
 
 def choose_swap(problem: Problem) -> tuple[str, str]:
@@ -106,7 +114,9 @@ def _unsuitable(problem: Problem, largest: float) -> str:
     return "squares of distances may overflow or vanish" if problem.distance.wide_range else ""
 
 
-def _matrix_seconds(problem: Problem, price: float) -> float:
+def _matrix_seconds(problem: Problem, price: float, computed: bool) -> float:
+    if computed:  # some out of reach
+        return problem.n**2 * max(PASS_SECONDS, price / 2) * (log(problem.k) + 5)
     half = 0.5 if problem.distance.symmetric else 1.0
     return problem.n**2 * (half * price + PASS_SECONDS * (log(problem.k) + 5))
 

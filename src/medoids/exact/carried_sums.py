@@ -15,6 +15,7 @@ same, of float32 distances above all: what they propose is decided on exact loss
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -24,9 +25,9 @@ from medoids.distances import SMALL, Floats
 from medoids.engine.arrays import Bools, Float64s, Rows
 from medoids.engine.budget import MATRIX_ENTRIES, SUM_TILE
 from medoids.engine.threads import Threads, spans
-from medoids.exact.matrix import MatrixRows
+from medoids.exact.matrix import ExactRows, MatrixRows
 
-__all__ = ["CarriedSums"]
+__all__ = ["CarriedSums", "MatrixSums"]
 
 # Sums are computed again when the loss has fallen by this factor: what was subtracted since leaves rounding errors of
 # its own size behind, and in float32 a sixteenth of `Matrix.margin` is what a run of 32 terms may be wrong by.
@@ -36,23 +37,22 @@ _STALE_FALL = 16
 _EXTREME_REACH = 1e4
 
 
-class CarriedSums:
+class CarriedSums(ABC):
     """Losses of every addition and every swap for the state that was last given to `follow`.
 
     Parameters
     ----------
-    rows : MatrixRows
+    rows : ExactRows
     allowed : ndarray of bool, shape (n_rows,)
         Rows that may be medoids.
     k : int
     threads : Threads
     """
 
-    def __init__(self, rows: MatrixRows, allowed: Bools, k: int, threads: Threads) -> None:
-        self._rows, self._matrix, self._threads = rows, rows.matrix, threads
+    def __init__(self, rows: ExactRows, allowed: Bools, k: int, threads: Threads) -> None:
+        self._rows, self._threads = rows, threads
         self._allowed, self._k = allowed, k
-        self._R = rows.matrix.by_reference
-        n, n_rows = self._R.shape
+        n, n_rows = rows.problem.n, len(allowed)
         self._S = np.zeros(n_rows)
         self._T: Float64s | None = None
         self._empty, self._peak, self._reach = True, 0.0, 0.0
@@ -77,7 +77,7 @@ class CarriedSums:
             old = visit[:0]
         else:
             visit = old = np.flatnonzero(changed & (assignment.weights > 0))
-        kind = np.float64 if self._matrix.exact else np.float32
+        kind = np.float64 if self._rows.exact else np.float32
         d1, before, w = (x.astype(kind) for x in (assignment.d1[visit], self._d1[old], assignment.weights[visit]))
         if swaps:
             slot = np.concatenate([assignment.nearest[visit], self._nearest[old]])
@@ -93,8 +93,69 @@ class CarriedSums:
         self._nearest = assignment.nearest.copy()
         return len(visit)
 
+    @abstractmethod
     def _add_base(self, references: Rows, d1: Floats, before: Floats | None, w: Floats) -> None:
         """Add references to S, or change them from what they were before."""
+
+    @abstractmethod
+    def _add_both(self, references: Rows, d1: Floats, d2: Floats, slot: Rows, w: Floats) -> None:
+        """Add references, sorted by slot, to S and T."""
+
+    def best_addition(self, assignment: Assignment) -> tuple[int, int]:
+        """Return the row whose addition gives the lowest loss, and how many rows had to be compared exactly."""
+        estimates = self._only_candidates(self._S.copy(), assignment)
+        best = int(estimates.argmin())
+
+        def exact(i: int) -> tuple[Float64s, Float64s]:
+            return assignment.after_additions(self._rows.row(i, assignment.d1)[None])
+
+        if self._rows.exact:
+            close = estimates[best] + TOLERANCE * exact(best)[1].item()
+            return int(np.argmax(estimates <= close)), 1
+        finalists = np.flatnonzero(estimates <= estimates[best] * (1 + self._rows.margin))
+        if len(finalists) == 1:
+            return best, 1  # nothing to compare it with
+        losses, magnitudes = np.concatenate([exact(i) for i in finalists.tolist()], axis=2)
+        return int(finalists[lowest(losses, magnitudes)[1]]), len(finalists)
+
+    def best_swap(self, assignment: Assignment) -> tuple[int, int, Float64s, int] | None:
+        """Return (slot, row number, its distances, rows compared) of the best swap, or None if none is accepted."""
+        assert self._T is not None
+        # The lowest loss that each row makes in the place of some medoid.
+        slots = np.setdiff1d(np.arange(self._k), assignment.fixed)
+        losses = self._S + self._T[slots].min(axis=0, initial=np.inf)
+        return self._rows.best_swap(assignment, self._only_candidates(losses, assignment))
+
+    def swap_losses(self, assignment: Assignment) -> Float64s:
+        """Return the losses of all swaps, as (slots, rows), by these sums; infinite where there is none."""
+        assert self._T is not None
+        losses: Float64s = self._only_candidates(self._S + self._T, assignment)
+        losses[assignment.fixed] = np.inf
+        return losses
+
+    def best_per_slot(self, assignment: Assignment, *, but: int) -> list[tuple[int, int]]:
+        """Return for each slot but one the (slot, row) of its best swap by these sums, the most promising first."""
+        losses = self.swap_losses(assignment)
+        rows = losses.argmin(axis=1)
+        best = losses[np.arange(self._k), rows]
+        order = [j for j in np.argsort(best, kind="stable").tolist() if j != but and best[j] < assignment.loss]
+        return [(j, int(rows[j])) for j in order]
+
+    def _only_candidates(self, losses: Float64s, assignment: Assignment) -> Float64s:
+        """Make the losses of rows that cannot become medoids infinite."""
+        losses[..., ~self._allowed] = np.inf
+        losses[..., assignment.medoids] = np.inf
+        return losses
+
+
+class MatrixSums(CarriedSums):
+    """Carried sums over a matrix."""
+
+    def __init__(self, rows: MatrixRows, allowed: Bools, k: int, threads: Threads) -> None:
+        super().__init__(rows, allowed, k, threads)
+        self._R = rows.matrix.by_reference
+
+    def _add_base(self, references: Rows, d1: Floats, before: Floats | None, w: Floats) -> None:
         R, S = self._R, self._S
         if max(R.shape) <= SMALL:
             for span in self._lots(references):
@@ -113,7 +174,6 @@ class CarriedSums:
         self._in_tiles(len(references), work)
 
     def _add_both(self, references: Rows, d1: Floats, d2: Floats, slot: Rows, w: Floats) -> None:
-        """Add references, sorted by slot, to S and T."""
         R, S, T = self._R, self._S, self._T
         assert T is not None
         if max(R.shape) <= SMALL:
@@ -148,49 +208,3 @@ class CarriedSums:
         n = len(self._S)
         least, most, tiles = SUM_TILE
         self._threads.map(tile, spans(n, min(max(-(-n // (tiles * self._threads.n_jobs)), least), most)))
-
-    def best_addition(self, assignment: Assignment) -> tuple[int, int]:
-        """Return the row whose addition gives the lowest loss, and how many rows had to be compared exactly."""
-        estimates = self._only_candidates(self._S.copy(), assignment)
-        best = int(estimates.argmin())
-
-        def exact(i: int) -> tuple[Float64s, Float64s]:
-            return assignment.after_additions(self._rows.row(i, assignment.d1)[None])
-
-        if self._matrix.exact:
-            close = estimates[best] + TOLERANCE * exact(best)[1].item()
-            return int(np.argmax(estimates <= close)), 1
-        finalists = np.flatnonzero(estimates <= estimates[best] * (1 + self._matrix.margin))
-        if len(finalists) == 1:
-            return best, 1  # nothing to compare it with
-        losses, magnitudes = np.concatenate([exact(i) for i in finalists.tolist()], axis=2)
-        return int(finalists[lowest(losses, magnitudes)[1]]), len(finalists)
-
-    def best_swap(self, assignment: Assignment) -> tuple[int, int, Float64s, int] | None:
-        """Return (slot, row number, its distances, rows compared) of the best swap, or None if none is accepted."""
-        assert self._T is not None
-        # The lowest loss that each row makes in the place of some medoid.
-        slots = np.setdiff1d(np.arange(self._k), assignment.fixed)
-        losses = self._S + self._T[slots].min(axis=0, initial=np.inf)
-        return self._rows.best_swap(assignment, self._only_candidates(losses, assignment))
-
-    def swap_losses(self, assignment: Assignment) -> Float64s:
-        """Return the losses of all swaps, as (slots, rows), by these sums; infinite where there is none."""
-        assert self._T is not None
-        losses: Float64s = self._only_candidates(self._S + self._T, assignment)
-        losses[assignment.fixed] = np.inf
-        return losses
-
-    def best_per_slot(self, assignment: Assignment, *, but: int) -> list[tuple[int, int]]:
-        """Return for each slot but one the (slot, row) of its best swap by these sums, the most promising first."""
-        losses = self.swap_losses(assignment)
-        rows = losses.argmin(axis=1)
-        best = losses[np.arange(self._k), rows]
-        order = [j for j in np.argsort(best, kind="stable").tolist() if j != but and best[j] < assignment.loss]
-        return [(j, int(rows[j])) for j in order]
-
-    def _only_candidates(self, losses: Float64s, assignment: Assignment) -> Float64s:
-        """Make the losses of rows that cannot become medoids infinite."""
-        losses[..., ~self._allowed] = np.inf
-        losses[..., assignment.medoids] = np.inf
-        return losses

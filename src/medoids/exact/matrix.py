@@ -14,7 +14,7 @@ from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import CHUNK_NS, TILE_EDGE
 from medoids.engine.threads import spans
 
-__all__ = ["MARGIN", "Matrix", "MatrixRows", "matrix_bytes", "matrix_evaluations"]
+__all__ = ["MARGIN", "ExactRows", "Matrix", "MatrixRows", "matrix_bytes", "matrix_evaluations"]
 
 Tile = tuple[slice, slice]
 
@@ -104,31 +104,18 @@ class Matrix:
         return values
 
 
-class MatrixRows(RowSource):
-    """Rows of the matrix, which is computed once for all starts of a run; exact where that matters."""
+class ExactRows(RowSource):
+    """Rows of distances, on which estimates of losses are decided.
 
-    def __init__(
-        self, problem: Problem, run: Run, known: dict[int, Float64s] | None = None, *, exact: bool = False
-    ) -> None:
-        super().__init__(problem, run, known)
-        self.matrix = run.shared(Matrix, lambda: Matrix(problem, run, exact=exact))
+    Attributes
+    ----------
+    exact : bool
+        Whether the estimates are good enough to decide.
+    margin : float
+        Share of the loss that surely separates candidates.
+    """
 
-    def row(self, i: int, below: Float64s) -> Float64s:
-        values = np.asarray(self.matrix.values[i], dtype=np.float64)
-        return values if self.matrix.exact else self.sharpen(i, values, below)
-
-    def add_all(self, assignment: Assignment, medoids: Rows) -> None:
-        for i in medoids.tolist():
-            self.add(assignment, i)
-
-    def block(self, rows: Rows, points: Rows) -> Float64s:
-        return self._estimate(rows, points) if self.matrix.exact else super().block(rows, points)
-
-    def lookup(self) -> Lookup:
-        return super().lookup() if self.matrix.exact else EstimatedRows(self.measure, self._estimate)
-
-    def _estimate(self, medoids: Rows, points: Rows) -> Float64s:
-        return np.asarray(self.matrix.values[np.ix_(medoids, points)], dtype=np.float64)
+    exact, margin = False, MARGIN
 
     def best_swap(self, assignment: Assignment, estimates: Float64s) -> tuple[int, int, Float64s, int] | None:
         """Return (slot, row number, its distances, rows compared) of the best swap, or None if no swap is accepted.
@@ -141,10 +128,10 @@ class MatrixRows(RowSource):
         compared = 0
         while True:
             lead = min(float(estimates.min()), limit)
-            if self.matrix.exact:
+            if self.exact:
                 finalists = self._first_tie(assignment, estimates, limit)
             else:
-                finalists = np.flatnonzero(estimates <= lead + self.matrix.margin * abs(lead))
+                finalists = np.flatnonzero(estimates <= lead + self.margin * abs(lead))
             if len(finalists) == 0:
                 return None
             # One row at a time: there may be thousands.
@@ -165,3 +152,31 @@ class MatrixRows(RowSource):
         row = self.row(best, assignment.d2)
         magnitude = assignment.swap_magnitudes(row)[assignment.swap_losses(row).argmin()]
         return np.flatnonzero(estimates <= estimates[best] + TOLERANCE * magnitude)[:1]
+
+
+class MatrixRows(ExactRows):
+    """Rows of the matrix, which is computed once for all starts of a run; exact where that matters."""
+
+    def __init__(
+        self, problem: Problem, run: Run, known: dict[int, Float64s] | None = None, *, exact: bool = False
+    ) -> None:
+        super().__init__(problem, run, known)
+        self.matrix = run.shared(Matrix, lambda: Matrix(problem, run, exact=exact))
+        self.exact, self.margin = self.matrix.exact, self.matrix.margin
+
+    def row(self, i: int, below: Float64s) -> Float64s:
+        values = np.asarray(self.matrix.values[i], dtype=np.float64)
+        return values if self.matrix.exact else self.sharpen(i, values, below)
+
+    def add_all(self, assignment: Assignment, medoids: Rows) -> None:
+        for i in medoids.tolist():
+            self.add(assignment, i)
+
+    def block(self, rows: Rows, points: Rows) -> Float64s:
+        return self._estimate(rows, points) if self.matrix.exact else super().block(rows, points)
+
+    def lookup(self) -> Lookup:
+        return super().lookup() if self.matrix.exact else EstimatedRows(self.measure, self._estimate)
+
+    def _estimate(self, medoids: Rows, points: Rows) -> Float64s:
+        return np.asarray(self.matrix.values[np.ix_(medoids, points)], dtype=np.float64)

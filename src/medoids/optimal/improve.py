@@ -16,7 +16,7 @@ from medoids.core.local_search import accept
 from medoids.core.problem import Problem, Solution
 from medoids.core.rows import RowSource
 from medoids.core.run import Run
-from medoids.exact.carried_sums import CarriedSums
+from medoids.exact.carried_sums import MatrixSums
 from medoids.exact.matrix import MatrixRows, matrix_bytes
 from medoids.optimal.instance import instance_of
 from medoids.optimal.restarts import restart
@@ -49,7 +49,7 @@ def _on_matrix(rows: MatrixRows, best: Solution, n_restarts: int, seed: int) -> 
         return replace(best, n_swaps=best.n_swaps + found.n_swaps)
     run.step("restart", assignment, references=problem.n, candidates=found.improved[-1][0])
     # What restarts compare in float32 is decided on exact losses at the end.
-    sums = CarriedSums(rows, problem.eligible, problem.k, run.threads)
+    sums = MatrixSums(rows, problem.eligible, problem.k, run.threads)
     polished = 0
     while polished < problem.max_iter and not run.stopped and len(assignment.fixed) < problem.k:
         references = sums.follow(assignment, swaps=True)

@@ -19,7 +19,7 @@ from medoids.core.run import Run
 from medoids.distances import Floats, count_points, count_rows
 from medoids.engine.arrays import Float64s, Rows
 from medoids.engine.budget import DEAR_NS
-from medoids.exact.carried_sums import CarriedSums
+from medoids.exact.carried_sums import MatrixSums
 from medoids.exact.matrix import MARGIN, Matrix, MatrixRows
 from medoids.inputs import check_data
 from medoids.pipeline import prepare
@@ -209,7 +209,7 @@ def certify(
 
 def _best_swap(problem: Problem, run: Run, assignment: Assignment) -> tuple[int, int, float] | None:
     """Compare all swaps on all points; return (slot, row, loss)."""
-    sums = CarriedSums(MatrixRows(problem, run), problem.eligible, problem.k, run.threads)
+    sums = MatrixSums(MatrixRows(problem, run), problem.eligible, problem.k, run.threads)
     sums.follow(assignment, swaps=True)
     if (best := sums.best_swap(assignment)) is None:
         return None
