@@ -424,7 +424,7 @@ def test_amounts_of_memory(text: Any, value: int) -> None:
 @pytest.mark.parametrize("algorithm", sorted(NEEDS_MATRIX))
 def test_a_matrix_beyond_the_memory_limit(algorithm: str) -> None:
     # 20,000^2 numbers of 4 bytes take 1.49 GiB, those of 8 bytes that a callable returns 2.98 GiB.
-    rows = np.random.default_rng(4).normal(size=(20_000, 2))
+    rows = np.random.default_rng(4).normal(size=(20_000, 128))
     vectors = "2.98" if algorithm == "optimal" else "1.49"
     for metric, limit, need in (("euclidean", "1GiB", vectors), (manhattan, "2GiB", "2.98")):
         with pytest.raises(ValueError) as caught:
