@@ -24,9 +24,6 @@ from medoids.paired.view import Pivot, View
 
 __all__ = ["Found", "Search", "ShardLost", "widths_of"]
 
-# Candidates that become known on a level, and with which arms are compared. With 2 instead of 1, MNIST 70,000 takes
-# 1,331 distances a point on PAM's path instead of 1,347 in the same time, and tables take 5% longer.
-_PIVOTS = 1
 # Width of bounds, in standard errors, and of the last search, which says that no swap helps: a step that errs elsewhere
 # is a detour, but a swap that the last search overlooks is lost, with all that would have followed.
 _WIDTH, _LAST_WIDTH = 3.5, 4.0
@@ -233,7 +230,7 @@ class Search:
         """Choose arms whose changes are computed for all points."""
         if self._ends(left, view):
             return self._new(left.rows)
-        count = self._pool if eager else _PIVOTS
+        count = self._pool if eager else 1
         rows, means = np.append(left.rows[:1], left.best_rows), np.append(left.means[:1], left.best_means)
         order = np.argsort(means, kind="stable")
         order = order[means[order] < (0.0 if eager else self._least)]
@@ -243,8 +240,8 @@ class Search:
         return [i for i in dict.fromkeys(rows.tolist()) if i not in self._known and i not in self._rejected]
 
     def _pivots(self, view: View) -> list[Pivot]:
-        """Return the best candidates as pivots: all that are known where that saves costly distances."""
-        most = REPORTED if self.shards.costly else _PIVOTS
+        """Return the best candidate as a pivot, or all that are known where that saves costly distances."""
+        most = REPORTED if self.shards.costly else 1
         best = self._ranked()[:most]
         columns, kind = view.level.columns, self.shards.kind
         if not best:

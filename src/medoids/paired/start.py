@@ -70,7 +70,8 @@ def close_in(problem: Problem, places: Places, medoids: Rows) -> Rows:
     for points, weights in places.samples(4 * sample_size(places.n, problem.k), min(largest, room), places.run.random):
         both, at = np.concatenate([medoids, points]), np.arange(len(medoids))
         distance, numbers = places.gather(both)  # once: on a cluster, rows are fetched
-        for _ in range(_SWEEPS):
+        # On all points, the search that follows says as much as another sweep.
+        for _ in range(_SWEEPS if len(points) < places.n else 1):
             before, at = at, _move(places, distance, numbers, both, at, weights)
             if (at == before).all():
                 break
