@@ -48,9 +48,10 @@ class KMedoids(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transforme
         "pairedpam" (ours) and "banditpam++", "banditpam", "banditpam+va", "banditpam+pic" (the paper's): PAM's answer
         from sampled distances, with high probability; "clara", "clarans": approximate. These need no n x n matrix.
         "active" is PAM's answer from some of the distances of a metric, for expensive ones: it relies on the triangle
-        inequality, and keeps n x n bounds. "pam", "fastpam1" (PAM's answer, faster), "fastpam", "fasterpam",
-        "alternate" need a matrix; so does "tabu", which goes on from it by detours. "auto" takes "fastpam1" or
-        "pairedpam", whichever a cost model finds cheaper, and the second where the matrix exceeds ``memory_limit``.
+        inequality, and keeps n x n bounds. "pam", "fastpam1" (PAM's answer, faster; for rows of few columns it
+        needs no matrix), "fastpam", "fasterpam", "alternate" need a matrix; so does "tabu", which goes on from it by
+        detours. "auto" takes "fastpam1" or "pairedpam", whichever a cost model finds cheaper, and the second where the
+        matrix exceeds ``memory_limit``.
         "optimal" looks for the best medoids of all, on a float64 matrix, and proves that they are: restarts, then the
         Lagrangian dual, then branch and bound on a linear relaxation (extra ``optimal``; without it the gap is that of
         the dual). Up to some 2,000 rows that mostly takes seconds, beyond that give it a ``gap`` or a ``time_limit``.

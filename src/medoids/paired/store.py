@@ -1,7 +1,8 @@
 """Distances from arms to references: computed in tiles, stored as far as memory allows.
 
 The first level is stored for all arms, in tiles of arms side by side, so that a loop over arms is a vector's. Later
-levels are stored by arm, for those that reach them. Nothing is stored if a distance is computed faster than it is read.
+levels are stored by arm, for those that reach them. Distances that are computed faster than they are read are not
+stored, unless all of the first level stay in a cache.
 """
 
 from __future__ import annotations
