@@ -50,7 +50,7 @@ class Tree:
 
     @classmethod
     def of(cls, Z: Floats, weights: Float64s, first: int) -> Tree:
-        """Make the tree of some points, given as (coordinates, points), for so many strata on the first level."""
+        """Make the tree of some points, given as (coordinates, points), and of ``first`` strata."""
         from medoids.core.tree_kernels import split_tree
 
         depth = max(0, int(np.ceil(np.log2(max(1, Z.shape[1] / _LEAF)))))
