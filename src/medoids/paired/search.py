@@ -223,7 +223,8 @@ class Search:
 
     def _ends(self, left: Left, view: View) -> bool:
         """Whether arms are compared on all points: if few are left, or the next level would have most of all points."""
-        t, n, few = view.level.t, self.shards.n, 1 if self._strata.gently else REPORTED
+        few = 1 if self._strata.gently else min(REPORTED, self.shards.most_known)
+        t, n = view.level.t, self.shards.n
         return not t or 2 * t >= n or left.count <= (few if 4 * t >= n or self.shards.cheap else 1)
 
     def _choose(self, left: Left, view: View, eager: bool) -> list[int]:
