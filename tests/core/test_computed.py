@@ -97,6 +97,16 @@ def test_the_answer_is_exact_pams_in_little_memory(metric: str) -> None:
     assert peak < 60 * 2**20  # a matrix of float32 takes 324 MB
 
 
+def test_most_rows_may_have_no_weight() -> None:
+    """Rows that do not count are no landmarks: here, only six do."""
+    X, weights = np.random.RandomState(0).normal(size=(4400, 2)), np.zeros(4400)
+    rows = np.array([1, 2, 3, 5, 6, 7])
+    weights[rows] = 1
+    found = k_medoids(X, 3, algorithm="fastpam1", sample_weight=weights)
+    alone = k_medoids(X[rows], 3, algorithm="pam")
+    assert found.medoid_indices.tolist() == rows[alone.medoid_indices].tolist()
+
+
 def test_a_budget_of_distances_goes_to_a_matrix() -> None:
     """The number of its distances is known before the first one is computed."""
     problem = problem_of(np.random.RandomState(0).normal(size=(4400, 2)))

@@ -71,11 +71,8 @@ def choose(problem: Problem, run: Run) -> tuple[str, str, str]:
         return "pairedpam", "eager", _eager_reason(problem, min(matrix, paired), eager)
     if matrix <= paired:
         what = "exact sums without a matrix are" if computed else f"the {size} is"
-        return (
-            "fastpam1",
-            "best",
-            f"{what} cheaper than sampling ({how}{_compared(matrix, paired)}): PAM's own path, exact",
-        )
+        prices = how + _compared(matrix, paired)
+        return "fastpam1", "best", f"{what} cheaper than sampling ({prices}): PAM's own path, exact"
     if need > problem.memory_limit:
         reason = f"the {size} needs {need / 2**30:.1f} GiB, more than memory_limit: sampled distances"
         return "pairedpam", "best", reason

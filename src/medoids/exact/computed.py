@@ -5,8 +5,7 @@ memory. So exact PAM is open to any number of rows that the time for a few n^2 d
 
 Arms are taken in the order of a tree, in tiles of neighbours. A reference s that is farther from the whole tile than
 from its second nearest medoid adds the same to all swaps whatever its distance, and needs none. Where the triangle
-inequality holds, the arm in the middle and the radius of the tile tell which these are: on 100,000 uniform points in
-two columns, four of five.
+inequality holds, the arm in the middle and the radius of the tile tell which these are.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from medoids.core.assignment import DOUBT
 from medoids.core.problem import Problem
 from medoids.core.rows import RowSource
 from medoids.core.run import Run
-from medoids.core.tree import DRAWN, Tree, pick_landmarks
+from medoids.core.tree import DRAWN, IN_TREE, Tree, pick_landmarks
 from medoids.distances import Budgeted
 from medoids.engine.arrays import Bools, Float64s, Floats, Rows
 from medoids.engine.budget import ARMS_PER_CHUNK, CHEAP_NS, KEPT_BYTES
@@ -56,7 +55,8 @@ class Ordered:
 
     def __init__(self, source: RowSource) -> None:
         problem, run = source.problem, source.run
-        drawn = np.linspace(0, problem.n - 1, min(problem.n, DRAWN)).astype(np.intp)
+        points = np.flatnonzero(problem.weights > 0)
+        drawn, sample = (points[:: 1 + len(points) // size] for size in (DRAWN, IN_TREE))
         found = list[Float64s]()
 
         def measure(at: int) -> Float64s:
@@ -66,7 +66,8 @@ class Ordered:
         with run.phase("build"):
             pick_landmarks(measure, problem.weights[drawn], np.random.RandomState(0))
         Z = np.array(found)
-        self.rows: Rows = np.argsort(Tree.of(Z, problem.weights, 1).leaves(Z), kind="stable").astype(np.intp)
+        tree = Tree.of(Z[:, sample], problem.weights[sample], 1)
+        self.rows: Rows = np.argsort(tree.leaves(Z), kind="stable").astype(np.intp)
         self.place: Rows = np.argsort(self.rows)
         self.distance = run.distance.reordered(self.rows)
         self.distance.prepare(run.threads)

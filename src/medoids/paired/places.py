@@ -12,7 +12,7 @@ from medoids.core.assignment import Assignment
 from medoids.core.problem import Problem
 from medoids.core.rows import RowSource
 from medoids.core.run import Run
-from medoids.core.tree import DRAWN, Layout, Tree, pick_landmarks
+from medoids.core.tree import DRAWN, IN_TREE, Layout, Tree, pick_landmarks
 from medoids.distances import Dissimilarity
 from medoids.engine.arrays import Float64s, Floats, Rows
 from medoids.engine.budget import CHEAP_NS, COSTLY_NS, DEAR_NS
@@ -22,9 +22,6 @@ from medoids.paired.shard import REPORTED
 
 __all__ = ["Places"]
 
-# Points from which the tree is made: halves of the mass of a sample are not halves of the mass of all. With half as
-# many, differences of neighbours among 4,096 of 100,000 points are 1.4 times as large.
-_IN_TREE = 1 << 17
 # Strata of the first level: for usual and costly distances, and twice as many for cheap ones. With 512 there, bounds of
 # width 3.5 miss 0.11% on gmm instead of 0.01%, 0.14% on letter instead of 0.06%. On 900 series under dtw 512 would be
 # all of them.
@@ -105,7 +102,7 @@ class Places(ABC):
         n = len(points)
         drawn = np.sort(random.choice(n, min(n, DRAWN), replace=False))
         pick_landmarks(lambda at: self._measure(int(points[drawn[at]]), points, drawn), weights[drawn], random)
-        sample = np.sort(random.choice(n, _IN_TREE, replace=False)) if n > _IN_TREE else np.arange(n)
+        sample = np.sort(random.choice(n, IN_TREE, replace=False)) if n > IN_TREE else np.arange(n)
         return self._layout(Tree.of(self._coordinates(points, sample), weights[sample], first), points)
 
     def _merge(self, points: Rows) -> tuple[Rows, Float64s, Rows]:
